@@ -17,6 +17,7 @@ const AppCommand* const app_commands[] = {&app_run_command,
                                           &app_fmu_command,
                                           &app_export_command,
                                           &app_schema_command,
+                                          &app_rerun_command,
                                           NULL};
 
 void app_clean_text(char* text)
@@ -203,7 +204,7 @@ static int dispatch(int argc, char** argv)
     }
     const char* word = argv[1];
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        printf("interim %s\n", itm_version());
+        printf("interim %s (%s)\n", itm_version(), itm_commit());
         return APP_FINISHED;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {

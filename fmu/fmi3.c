@@ -18,7 +18,9 @@ static fmi3Status judge(Instance* x, ItmStatus status)
     if (status == ITM_OK) {
         return fmi3OK;
     }
-    fmi3Status result = status == ITM_ERR_MEMORY ? fmi3Fatal : fmi3Error;
+    fmi3Status result = status == ITM_ERR_MEMORY          ? fmi3Fatal
+                        : instance_is_broken_down(status) ? fmi3Discard
+                                                          : fmi3Error;
     union {
         void* data;
         fmi3LogMessageCallback* function;
@@ -72,7 +74,6 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     Instance* x = instance_create(name, token, resources, &error);
     (void)visible;
     (void)event_mode;
-    (void)early_return;
     (void)intermediate;
     (void)nintermediate;
     (void)update;
@@ -90,6 +91,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     x->environment = environment;
     x->judge = judge_number;
     x->is_logging = logging;
+    x->can_return_early = early_return;
     return x;
 }
 
@@ -260,9 +262,12 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
     (void)time;
     (void)no_set_state_before;
     *event_needed = *terminate = *early_return = false;
+    double before = itm_unit_get_time(x->unit);
     fmi3Status status = step == 0.0 ? fmi3OK : judge(x, itm_unit_step(x->unit, step));
     *last_time = x->start + itm_unit_get_time(x->unit);
-    return status;
+    // macro steps before the one that broke down are done
+    *early_return = status == fmi3Discard && x->can_return_early && itm_unit_get_time(x->unit) > before;
+    return *early_return ? fmi3OK : status;
 }
 
 // ---------------------------------------------------------------------------- state

@@ -268,7 +268,7 @@ static void place_model(Host* x, ItmFmuRun* run)
                     .theta = run->theta,
                     .h = run->model_step,
                     .use_heun = run->use_heun != 0};
-    double** arrays[] = {&rim->a0, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
+    double** arrays[] = {&rim->a0, &rim->a1, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
     rim->W = v;
     v += n * n;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {

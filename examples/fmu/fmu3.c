@@ -349,6 +349,35 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t* nz)
     return fmi3OK;
 }
 
+// ---------------------------------------------------------------------------- derivatives
+
+// By central differences.
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nunknown,
+                                        const fmi3ValueReference knowns[], size_t nknown, const fmi3Float64 seed[],
+                                        size_t nseed, fmi3Float64 sensitivity[], size_t nsensitivity)
+{
+    Instance* x = c;
+    Fmu before = x->m;
+    double scale = 1e-6;
+    bool is_good = nseed == nknown && nsensitivity == nunknown;
+    for (size_t i = 0; i < nknown + nunknown && is_good; i++) {
+        is_good = (i < nknown ? knowns[i] : unknowns[i - nknown]) < (unsigned)fmu_nvariable;
+    }
+    for (int side = 0; side < 2 && is_good; side++) {
+        x->m = before;
+        for (size_t i = 0; i < nknown; i++) {
+            x->m.r[fmu_variables[knowns[i]].at] += (side == 0 ? scale : -scale) * seed[i];
+        }
+        fmu_compute(&x->m);
+        for (size_t i = 0; i < nunknown; i++) {
+            double value = x->m.r[fmu_variables[unknowns[i]].at];
+            sensitivity[i] = side == 0 ? value : (sensitivity[i] - value) / (2.0 * scale);
+        }
+    }
+    x->m = before;
+    return is_good ? fmi3OK : fmi3Error;
+}
+
 // ---------------------------------------------------------------------------- not offered: every function must be there
 
 #define ABSENT(Name, arguments)                                                                                        \
@@ -367,8 +396,6 @@ ABSENT(SetClock, (fmi3Instance c, REFS, const fmi3Clock values[]))
 ABSENT(GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference ref, size_t* n))
 ABSENT(GetVariableDependencies, (fmi3Instance c, fmi3ValueReference ref, size_t e[], fmi3ValueReference i[], size_t f[],
                                  fmi3DependencyKind kinds[], size_t n))
-ABSENT(GetDirectionalDerivative, (fmi3Instance c, REFS, const fmi3ValueReference knowns[], size_t nk,
-                                  const fmi3Float64 seed[], size_t ns, fmi3Float64 s[], size_t nu))
 ABSENT(GetAdjointDerivative, (fmi3Instance c, REFS, const fmi3ValueReference knowns[], size_t nk,
                               const fmi3Float64 seed[], size_t ns, fmi3Float64 s[], size_t nu))
 ABSENT(GetIntervalDecimal, (fmi3Instance c, REFS, fmi3Float64 v[], fmi3IntervalQualifier q[]))

@@ -160,6 +160,8 @@ typedef struct ItmSubsystem {
     // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
     // itm_cosim_compute_radius and a static start are refused.
     bool is_unsaved;
+    // A saved state is of use to this instance only (it holds handles): checkpoint files are refused.
+    bool is_state_local;
     // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
     // step is then repeated once. NULL: no.
     bool (*is_recovered)(void* self);
@@ -282,6 +284,8 @@ typedef struct ItmForeignMechanism {
     size_t (*get_state_size)(void* self);
     ItmStatus (*save)(void* self, void* bytes);
     ItmStatus (*restore)(void* self, const void* bytes);
+    bool
+        is_state_local;  // a saved state is of use to this instance only (it holds handles): checkpoint files are refused
 
     // Derivatives W (nport x nport) of the accelerations of the ports with respect to the forces, and these accelerations dw_dt
     // (nport) at `force` (nport). NULL: not offered.

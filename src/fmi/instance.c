@@ -640,5 +640,6 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .restore = restore,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
     };
 }

@@ -119,7 +119,7 @@ static size_t get_run_size(const ItmFmuSpec* spec)
 {
     size_t n = (size_t)spec->nport;
     return round_up(sizeof(ItmFmuRun)) + round_up(n * sizeof(ItmBond)) + round_up(n * sizeof(ItmBondMemory)) +
-           sizeof(double) * (n * n + 7 * n);
+           sizeof(double) * (n * n + 8 * n);
 }
 
 // The mapping and its areas; the file behind it is in *fd.
@@ -638,12 +638,14 @@ static ItmStatus do_step(void* self, double t, double h, ItmError* error)
 static void copy_model(ItmRim* rim, double* v, bool is_back)
 {
     size_t n = (size_t)rim->n;
-    double* arrays[] = {rim->W, rim->a0, rim->s, rim->w, rim->w_next, rim->P0, rim->P1, rim->work};
+    double* arrays[] = {rim->W, rim->a0, rim->a1, rim->s, rim->w, rim->w_next, rim->P0, rim->P1, rim->work};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         size_t count = i == 0 ? n * n : n;
-        if (!is_back) {
+        if (arrays[i] == NULL) {
+            memset(v, 0, sizeof(double) * count);
+        } else if (!is_back) {
             memcpy(v, arrays[i], sizeof(double) * count);
-        } else if (i >= 2) {
+        } else if (i >= 3) {
             memcpy(arrays[i], v, sizeof(double) * count);
         }
         v += count;
@@ -869,6 +871,7 @@ ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
         .restore = restore,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
         .is_recovered = is_recovered,
         .run = run_steps,
     };

@@ -66,7 +66,7 @@ typedef struct ItmFmuShared {
 } ItmFmuShared;
 
 // The area `run`: micro steps of one group. Behind it: bonds and their memories (nbond each), then the interface model's
-// W (n x n), a0, s, w, w_next, P0, P1, work (n each).
+// W (n x n), a0, a1, s, w, w_next, P0, P1, work (n each).
 typedef struct ItmFmuRun {
     double  macro_step, nsteps;  // of the system, and how many it has taken
     double  H, tau, theta;       // of the interface model

@@ -118,7 +118,10 @@ static bool has_one_title(const ItmReportRun* runs, int nrun)
 
 bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
 {
-    ITM_GUARD(names != NULL && runs != NULL && nrun > 0 && runs[0].table != NULL, false);
+    ITM_GUARD(names != NULL && runs != NULL && nrun > 0, false);
+    for (int i = 0; i < nrun; i++) {
+        ITM_GUARD(runs[i].table != NULL, false);
+    }
     ItmDocument* scenes = calloc((size_t)nrun + 1, sizeof *scenes);
     bool are_named = scenes != NULL && nrun > 0 && has_one_title(runs, nrun);
     for (int i = 0; i < nrun; i++) {
@@ -243,7 +246,7 @@ static void add_difference_from(ItmText* text, const ItmReportRun* run, const It
 
 char* itm_report_describe_run(const ItmReportRun* runs, int run)
 {
-    ITM_GUARD(runs != NULL && run >= 0, NULL);
+    ITM_GUARD(runs != NULL && run >= 0 && runs[run].table != NULL && runs[0].table != NULL, NULL);
     ItmText text = {0};
     add_end(&text, runs[run].table);
     add_coupling(&text, runs[run].table);

@@ -436,7 +436,10 @@ ItmReportOptions itm_default_report_options(void)
 ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
                            ItmError* error)
 {
-    ITM_GUARD(path != NULL && runs != NULL, ITM_ERR_ARGUMENT);
+    ITM_GUARD(path != NULL && runs != NULL && nrun > 0, ITM_ERR_ARGUMENT);
+    for (int i = 0; i < nrun; i++) {
+        ITM_GUARD(runs[i].label != NULL && runs[i].table != NULL, ITM_ERR_ARGUMENT);
+    }
     ItmReportBudget budget = {.signals = 4000000, .motion = 3000000, .contacts = 1200000};
     ItmText text = {0};
     ItmReportOptions chosen = options != NULL ? *options : itm_default_report_options();

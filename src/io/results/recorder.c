@@ -1,6 +1,7 @@
 #include "io/results/recorder.h"
 
 #include "base/list.h"
+#include "io/cursor.h"
 #include "io/results/interface_log.h"
 #include "multibody/data.h"
 
@@ -472,4 +473,88 @@ bool itm_recorder_take(ItmRecorder* r, ItmRecord* record)
         itm_record_free(record);
     }
     return is_taken;
+}
+
+// ---------------------------------------------------------------------------- checkpoints
+
+typedef struct SavedHead {
+    int64_t nreal, nframe, nnoted, stride, is_last_a_frame;
+    double time, step;
+    float worst[NCHANNEL];
+} SavedHead;
+
+void itm_recorder_save(const ItmRecorder* r, ItmText* text)
+{
+    SavedHead head = {r->adr[NPART], r->nframe, r->nnoted, r->stride, r->is_last_a_frame, r->time, r->step, {0}};
+    memcpy(head.worst, r->worst, sizeof head.worst);
+    itm_text_add_bytes(text, &head, sizeof head);
+    for (int i = 0; i < r->nframe; i++) {
+        const Frame* frame = &r->frames[i];
+        int64_t count = frame->contacts.count;
+        itm_text_add_bytes(text, &frame->time, sizeof frame->time);
+        itm_text_add_bytes(text, &count, sizeof count);
+        itm_text_add_bytes(text, frame->contacts.items, (size_t)count * sizeof *frame->contacts.items);
+    }
+    itm_text_add_bytes(text, r->reals, (size_t)r->nframe * (size_t)r->adr[NPART] * sizeof *r->reals);
+    itm_contact_log_save(&r->contacts, text);
+}
+
+static bool restore_frame(Frame* frame, ItmCursor* c)
+{
+    frame->time = itm_cursor_take_real(c);
+    int64_t count = itm_cursor_take_count(c, INT32_MAX / 2);
+    for (int64_t i = 0; i < count && !c->has_failed; i++) {
+        ItmTouch touch;
+        itm_cursor_take(c, &touch, sizeof touch);
+        if (!ITM_LIST_APPEND(frame->contacts, touch)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether every contact of a frame is of a pair that there is.
+static bool has_pairs(const ItmRecorder* r)
+{
+    for (int i = 0; i < r->nframe; i++) {
+        for (int k = 0; k < r->frames[i].contacts.count; k++) {
+            int32_t pair = r->frames[i].contacts.items[k].pair;
+            if (pair < 0 || pair >= r->contacts.pairs.count) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+ItmStatus itm_recorder_restore(ItmRecorder* r, const char* bytes, size_t length)
+{
+    ItmCursor c = {bytes, length, false};
+    SavedHead head;
+    itm_cursor_take(&c, &head, sizeof head);
+    bool is_empty = r->mechanisms.count == 0;  // it never notes anything
+    if (!is_empty && !reserve_frames(r)) {
+        return ITM_ERR_MEMORY;
+    }
+    if (c.has_failed || head.nreal != r->adr[NPART] || head.nframe < 0 || head.nframe > r->capacity ||
+        head.nnoted < head.nframe || head.stride < 1) {
+        return ITM_ERR_INPUT;
+    }
+    for (int i = 0; i < head.nframe; i++) {
+        if (!restore_frame(&r->frames[i], &c)) {
+            return ITM_ERR_MEMORY;
+        }
+    }
+    if (head.nframe > 0) {
+        itm_cursor_take(&c, r->reals, (size_t)head.nframe * (size_t)r->adr[NPART] * sizeof *r->reals);
+    }
+    r->nframe = (int)head.nframe;
+    r->nnoted = (long)head.nnoted;
+    r->stride = (long)head.stride;
+    r->is_last_a_frame = head.is_last_a_frame != 0;
+    r->time = head.time;
+    r->step = head.step;
+    memcpy(r->worst, head.worst, sizeof r->worst);
+    ItmStatus status = itm_contact_log_restore(&r->contacts, &r->mechanisms, &c);
+    return status == ITM_OK && (c.has_failed || c.left > 0 || !has_pairs(r)) ? ITM_ERR_INPUT : status;
 }

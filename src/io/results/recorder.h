@@ -26,6 +26,12 @@ bool itm_recorder_note(ItmRecorder* recorder, double time);
 // The record so far, with the last noted state as its last frame; nothing (scene NULL) where there is no mechanism.
 bool itm_recorder_take(ItmRecorder* recorder, ItmRecord* record);
 
+// Frames, worst values and intervals so far, for a checkpoint. Failure: text->has_failed.
+void itm_recorder_save(const ItmRecorder* recorder, ItmText* text);
+// The same back into a recorder that watches the same mechanisms and has noted nothing. The bytes are not trusted. ITM_ERR_INPUT,
+// ITM_ERR_MEMORY.
+ItmStatus itm_recorder_restore(ItmRecorder* recorder, const char* bytes, size_t length);
+
 // ---------------------------------------------------------------------------- scene.c
 
 // The scene of one mechanism: entries of its lists, each ended by ",\n".
