@@ -299,12 +299,12 @@ static void finish_sweep(ItmBounded* b)
     }
 }
 
-// Newton's method in the velocities where rows outnumber them, as in stacks of boxes; sweeps where impulses are nearly determined, as in
-// heaps of spheres, or where the method fails and nothing else is left.
+// Newton's method in the velocities for stacks of boxes; sweeps for heaps of spheres, or where the method fails and nothing else is
+// left.
 static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 {
     ItmSweepResult newton = {.residual = INFINITY}, swept;
-    bool is_first = n > itm_augmented_count_velocities(&b->augmented, &b->sweep);
+    bool is_first = itm_augmented_is_suited(&b->augmented, &b->sweep);
     bool is_tried = is_first && itm_augmented_solve(&b->augmented, &b->sweep, b->x, tolerance, &newton);
     if (newton.residual <= tolerance || (is_tried ? n <= b->island_capacity : n < SWEEP_FROM)) {
         return newton;
