@@ -14,6 +14,7 @@ struct Instance {
     bool can_return_early;  // the master takes steps that end before their time (FMI 3.0)
     void* environment;      // of the master
     void* logger;           // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
+    void* update;           // sets inputs while a step runs: fmi3IntermediateUpdateCallback, or NULL
     // The status of a call as a number of fmi2Status or fmi3Status, its message to the master.
     int (*judge)(Instance* x, ItmStatus status);
 };

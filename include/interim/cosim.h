@@ -165,6 +165,8 @@ typedef struct ItmSubsystem {
     // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
     // step is then repeated once. NULL: no.
     bool (*is_recovered)(void* self);
+    // Messages of the subsystem so far, one per line; *nleft_out: bytes that were not kept. NULL: none.
+    const char* (*get_log)(void* self, size_t* nleft_out);
     // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
     ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
 
@@ -422,6 +424,9 @@ ITM_API int itm_cosim_get_subsystem_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_mechanism_name(const ItmCosim* cosim, int mechanism);
 // Name of a subsystem; NULL if out of range.
 ITM_API const char* itm_cosim_get_subsystem_name(const ItmCosim* cosim, int subsystem);
+// Messages of a subsystem so far, one per line, "" if it has none; *nleft_out (may be NULL): bytes that were not kept. Valid until
+// the next step.
+ITM_API const char* itm_cosim_get_log(const ItmCosim* cosim, int subsystem, size_t* nleft_out);
 // Model of a mechanism; NULL if out of range.
 ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism);
 // Data of a mechanism; NULL if out of range.

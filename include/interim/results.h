@@ -54,6 +54,8 @@ ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, 
 // Add a value that differs from the model file, as in "cosim.coupling=zoh": comparisons name runs by what differs.
 // ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_add_setting(ItmResults* results, const char* setting, ItmError* error);
+// Add a message of a subsystem to the report, "hydraulics: 0.2 s: warning: ...". ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_message(ItmResults* results, const char* message, ItmError* error);
 
 // ---------------------------------------------------------------------------- reading
 

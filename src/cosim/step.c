@@ -607,6 +607,20 @@ const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
     return part != NULL ? part->name : NULL;
 }
 
+const char* itm_cosim_get_log(const ItmCosim* x, int subsystem, size_t* nleft_out)
+{
+    ITM_GUARD(x != NULL, "");
+    const ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
+    size_t nlost = 0;
+    const char* log = instance != NULL && instance->table.get_log != NULL
+                          ? instance->table.get_log(instance->table.self, &nlost)
+                          : "";
+    if (nleft_out != NULL) {
+        *nleft_out = nlost;
+    }
+    return log;
+}
+
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)
 {
     ITM_GUARD(x != NULL, NULL);

@@ -103,6 +103,9 @@ static void add_variable(Export* x, int i)
     if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
     }
+    if (!is_two && (v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_POSITION_IN)) {
+        itm_text_add(out, " intermediateUpdate=\"true\"");
+    }
     add_attribute(out, "description", v->description);
     itm_text_add(out, is_two ? "><Real" : "");
     if (has_unit) {
@@ -204,7 +207,7 @@ static void describe(Export* x)
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
-        itm_text_add(out, " mightReturnEarlyFromDoStep=\"true\"");
+        itm_text_add(out, " providesIntermediateUpdate=\"true\" mightReturnEarlyFromDoStep=\"true\"");
         add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");

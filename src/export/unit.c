@@ -635,11 +635,14 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
 ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(u, variable);
-    if (v == NULL || v->kind != ITM_UNIT_RATE_IN || !isfinite(slope)) {
+    if (v == NULL || (v->kind != ITM_UNIT_RATE_IN && v->kind != ITM_UNIT_POSITION_IN) || !isfinite(slope)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL,
-                             "only rates of ports have slopes, which are finite");
+                             "only rates and positions of ports have slopes, which are finite");
     }
-    u->slope[v->index] = slope;
+    // the slope of a position is its rate
+    if (v->kind == ITM_UNIT_RATE_IN) {
+        u->slope[v->index] = slope;
+    }
     return ITM_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "io/json.h"
 #include "io/results/record.h"
 #include "io/text.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,6 +151,25 @@ bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
     }
     free(scenes);
     return are_named;
+}
+
+// ---------------------------------------------------------------------------- messages
+
+char* itm_report_get_messages(const ItmTable* table)
+{
+    ItmDocument scene = read_scene(table);
+    const ItmNode *messages = scene.root != NULL ? itm_json_find(scene.root, "messages") : NULL, *item = NULL;
+    ItmText text = {0};
+    for (int i = 0; (item = itm_json_get_item(messages, i)) != NULL; i++) {
+        itm_text_add(&text, item->kind == ITM_NODE_SCALAR ? item->text : "");
+        itm_text_add(&text, "\n");
+    }
+    itm_document_free(&scene);
+    if (text.has_failed) {
+        itm_text_free(&text);
+        return NULL;
+    }
+    return text.chars;
 }
 
 // ---------------------------------------------------------------------------- outcome

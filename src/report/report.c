@@ -316,9 +316,28 @@ static void add_banner(ItmText* text, const ItmReportRun* runs, int nrun, const 
     itm_text_add(text, "</header>\n");
 }
 
-// Below the plots: how the runs ended, and tables of differences.
+// Messages of subsystems, folded.
+static void add_messages(ItmText* text, const ItmReportRun* runs, int nrun)
+{
+    for (int i = 0; i < nrun; i++) {
+        char* messages = itm_report_get_messages(runs[i].table);
+        if (messages != NULL && messages[0] != '\0') {
+            itm_text_add(text,
+                         "<section class=\"details\" aria-label=\"messages of subsystems\">\n<details class=\"group\">"
+                         "<summary><b>messages of subsystems</b><span class=\"count\">");
+            itm_text_add_html(text, runs[i].label);
+            itm_text_add(text, "</span></summary>\n<pre class=\"messages\">");
+            itm_text_add_html(text, messages);
+            itm_text_add(text, "</pre>\n</details>\n</section>\n");
+        }
+        free(messages);
+    }
+}
+
+// Below the plots: messages, how the runs ended, and tables of differences.
 static void add_details(ItmText* text, const ItmReportRun* runs, int nrun)
 {
+    add_messages(text, runs, nrun);
     if (nrun == 1) {
         return;
     }

@@ -58,12 +58,15 @@ typedef enum Part {
     NPART
 } Part;
 
+typedef ITM_DEF_LIST(char*) Texts;  // owned
+
 struct ItmRecorder {
     ItmWatchedList mechanisms;
     ItmContactLog contacts;
     ITM_DEF_LIST(Number) numbers;
-    ITM_DEF_LIST(char*) settings;  // "key.path=value", owned
-    ItmCosim* cosim;               // whose interfaces are watched, or NULL
+    Texts settings;   // "key.path=value"
+    Texts messages;   // of subsystems
+    ItmCosim* cosim;  // whose interfaces are watched, or NULL
     int nbody, nmode;
     int adr[NPART + 1];     // of the parts in the reals of a frame; the last one: reals in all
     Frame* frames;          // (capacity)
@@ -88,6 +91,14 @@ ItmRecorder* itm_recorder_create(void)
     return r;
 }
 
+static void free_texts(Texts* texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        free(texts->items[i]);
+    }
+    free(texts->items);
+}
+
 void itm_recorder_destroy(ItmRecorder* r)
 {
     if (r == NULL) {
@@ -101,16 +112,14 @@ void itm_recorder_destroy(ItmRecorder* r)
         free(r->numbers.items[i].unit);
         free(r->numbers.items[i].description);
     }
-    for (int i = 0; i < r->settings.count; i++) {
-        free(r->settings.items[i]);
-    }
+    free_texts(&r->settings);
+    free_texts(&r->messages);
     for (int i = 0; i < r->capacity; i++) {
         free(r->frames[i].contacts.items);
     }
     itm_contact_log_free(&r->contacts);
     free(r->mechanisms.items);
     free(r->numbers.items);
-    free(r->settings.items);
     free(r->frames);
     free(r->reals);
     free(r);
@@ -151,14 +160,24 @@ bool itm_recorder_add_number(ItmRecorder* r, const char* name, double value, con
     return true;
 }
 
-bool itm_recorder_add_setting(ItmRecorder* r, const char* setting)
+static bool append_text(Texts* texts, const char* text)
 {
-    char* copy = strdup(setting);
-    if (copy == NULL || !ITM_LIST_APPEND(r->settings, copy)) {
+    char* copy = strdup(text);
+    if (copy == NULL || !ITM_LIST_APPEND(*texts, copy)) {
         free(copy);
         return false;
     }
     return true;
+}
+
+bool itm_recorder_add_setting(ItmRecorder* r, const char* setting)
+{
+    return append_text(&r->settings, setting);
+}
+
+bool itm_recorder_add_message(ItmRecorder* r, const char* message)
+{
+    return append_text(&r->messages, message);
 }
 
 // ---------------------------------------------------------------------------- frames
@@ -327,10 +346,20 @@ static void add_info(ItmText* text, const char* name, const char* unit, const ch
     itm_text_add_json(text, description);
 }
 
+static void add_texts(ItmText* out, const Texts* texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        itm_text_add(out, "    ");
+        itm_text_add_json(out, texts->items[i]);
+        itm_text_add(out, ",\n");
+    }
+}
+
 static void describe(ItmText* text, ItmRecorder* r)
 {
     ItmSceneText scene = {0};
     ItmText interfaces = {0}, pairs = {0}, channels = {0}, numbers = {0}, settings = {0};
+    ItmText messages = {0};
     for (int i = 0, mode = 0; i < r->mechanisms.count; i++) {
         const ItmWatched* mechanism = &r->mechanisms.items[i];
         itm_scene_add_model(&scene, mechanism->model, mechanism->prefix, mechanism->first_body, mode);
@@ -351,11 +380,8 @@ static void describe(ItmText* text, ItmRecorder* r)
         itm_text_add_number(&numbers, number->value, 17);
         itm_text_add(&numbers, "},\n");
     }
-    for (int i = 0; i < r->settings.count; i++) {
-        itm_text_add(&settings, "    ");
-        itm_text_add_json(&settings, r->settings.items[i]);
-        itm_text_add(&settings, ",\n");
-    }
+    add_texts(&settings, &r->settings);
+    add_texts(&messages, &r->messages);
     ItmVec3 g = r->mechanisms.items[0].model->gravity;
     itm_text_add(text, "{\n  \"gravity\": [");
     itm_text_add_number(text, g.x, 17);
@@ -373,7 +399,8 @@ static void describe(ItmText* text, ItmRecorder* r)
     add_list(text, "pairs", &pairs, ",\n");
     add_list(text, "channels", &channels, ",\n");
     add_list(text, "numbers", &numbers, ",\n");
-    add_list(text, "settings", &settings, "\n}");
+    add_list(text, "settings", &settings, ",\n");
+    add_list(text, "messages", &messages, "\n}");
 }
 
 static bool allocate_arrays(const ItmRecorder* r, ItmRecord* record)

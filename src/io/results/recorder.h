@@ -21,6 +21,7 @@ bool itm_recorder_add_number(ItmRecorder* recorder, const char* name, double val
                              const char* description);
 // An override of a value of the model file, "key.path=value".
 bool itm_recorder_add_setting(ItmRecorder* recorder, const char* setting);
+bool itm_recorder_add_message(ItmRecorder* recorder, const char* message);
 // The state now, at the start and after every step. Costs next to nothing between frames. False without memory.
 bool itm_recorder_note(ItmRecorder* recorder, double time);
 // The record so far, with the last noted state as its last frame; nothing (scene NULL) where there is no mechanism.

@@ -388,6 +388,13 @@ ItmStatus itm_results_add_setting(ItmResults* r, const char* setting, ItmError* 
     return has_recorder(r) && itm_recorder_add_setting(r->recorder, setting) ? ITM_OK : fail_record(r, error);
 }
 
+ItmStatus itm_results_add_message(ItmResults* r, const char* message, ItmError* error)
+{
+    ITM_GUARD(r != NULL && message != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
+    return has_recorder(r) && itm_recorder_add_message(r->recorder, message) ? ITM_OK : fail_record(r, error);
+}
+
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
 {
     ITM_GUARD(r != NULL && doubt != NULL && doubt->where != NULL,

@@ -590,6 +590,44 @@ static void describe_doubts(ItmRun* r)
     r->info.verdict = ndoubt > 0 && r->info.verdict == ITM_VERDICT_FINISHED ? ITM_VERDICT_DOUBTFUL : r->info.verdict;
 }
 
+#define MOST_MESSAGES 500  // of a subsystem, in the report
+
+// Lines of a text, from its end backwards, at most `most`; the start of the first of them.
+static const char* find_last_lines(const char* text, int most)
+{
+    const char* at = text + strlen(text);
+    for (int n = -1; at > text; at--) {
+        n += at[-1] == '\n';
+        if (n == most) {
+            break;
+        }
+    }
+    return at;
+}
+
+// Messages of subsystems for the report: the last ones of each, with its name, and how much is missing.
+static void add_messages(ItmRun* r)
+{
+    for (int i = 0; i < itm_cosim_get_subsystem_count(r->cosim); i++) {
+        size_t nlost = 0;
+        const char *name = itm_cosim_get_subsystem_name(r->cosim, i), *log = itm_cosim_get_log(r->cosim, i, &nlost);
+        const char* from = find_last_lines(log, MOST_MESSAGES);
+        nlost += (size_t)(from - log);
+        char line[2600];
+        if (nlost > 0) {
+            snprintf(line, sizeof line, "%s: (%zu bytes of messages are not shown)", name, nlost);
+            (void)itm_results_add_message(r->results, line, NULL);
+        }
+        for (const char* at = from; *at != '\0';) {
+            size_t n = strcspn(at, "\n");
+            snprintf(line, sizeof line, "%s: %.*s", name, (int)(n < 2400 ? n : 2400), at);
+            // without memory the report lacks a message
+            (void)itm_results_add_message(r->results, line, NULL);
+            at += n + (at[n] == '\n');
+        }
+    }
+}
+
 ItmStatus itm_run_close(ItmRun* r)
 {
     ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
@@ -604,6 +642,9 @@ ItmStatus itm_run_close(ItmRun* r)
     }
     status = status == ITM_OK ? record_last(r) : status;
     describe_doubts(r);
+    if (r->results != NULL) {
+        add_messages(r);
+    }
     ItmError closing = {0};
     ItmStatus closed = itm_results_close(r->results, r->info.verdict, r->reason, &closing);
     r->results = NULL;

@@ -12,7 +12,7 @@ enum { Q, V = 3, A = 6, FORCE = 9, IS_LOCKED = 11, USED, LAST = 14 };
 const char* const fmu_token = "{cart-1}";
 const FmuVariable fmu_variables[] = {{Q, 1}, {Q + 1, 1}, {Q + 2, 1}, {V, 1},     {V + 1, 1},     {V + 2, 1},
                                      {A, 1}, {A + 1, 1}, {A + 2, 1}, {FORCE, 1}, {FORCE + 1, 1}, {IS_LOCKED, 1}};
-const int fmu_nvariable = 12;
+const int fmu_nvariable = 12, fmu_ndiscrete = 0;
 // a locked cart has rates of zero, whatever the forces
 const int fmu_states[] = {Q, Q + 1, Q + 2, V, V + 1, V + 2}, fmu_derivatives[] = {V, V + 1, V + 2, A, A + 1, A + 2};
 const int fmu_nx = 6, fmu_nz = 0;
