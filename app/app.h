@@ -12,6 +12,7 @@ enum {
     APP_BAD_INPUT = 1,   // wrong usage, bad model, file that cannot be written
     APP_BROKE_DOWN = 2,  // the simulation did
     APP_DOUBTFUL = 3,    // it finished with doubts, and --strict was given
+    APP_DIFFERENT = 4,   // rerun: other bits than recorded
 };
 
 // ---------------------------------------------------------------------------- arguments
@@ -81,6 +82,7 @@ extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
 extern const AppCommand app_export_command;
 extern const AppCommand app_fmu_command;
+extern const AppCommand app_rerun_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 

@@ -7,9 +7,17 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {
-    &app_run_command,     &app_check_command, &app_inspect_command, &app_sweep_command,  &app_report_command,
-    &app_compare_command, &app_plot_command,  &app_fmu_command,     &app_export_command, NULL};
+const AppCommand* const app_commands[] = {&app_run_command,
+                                          &app_check_command,
+                                          &app_inspect_command,
+                                          &app_sweep_command,
+                                          &app_report_command,
+                                          &app_compare_command,
+                                          &app_plot_command,
+                                          &app_fmu_command,
+                                          &app_export_command,
+                                          &app_rerun_command,
+                                          NULL};
 
 void app_clean_text(char* text)
 {
@@ -195,7 +203,7 @@ static int dispatch(int argc, char** argv)
     }
     const char* word = argv[1];
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        printf("interim %s\n", itm_version());
+        printf("interim %s (%s)\n", itm_version(), itm_commit());
         return APP_FINISHED;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {

@@ -25,13 +25,20 @@ static fmi2Status judge(Instance* x, ItmStatus status)
     if (status == ITM_OK) {
         return fmi2OK;
     }
-    fmi2Status result = status == ITM_ERR_MEMORY ? fmi2Fatal : fmi2Error;
+    fmi2Status result = status == ITM_ERR_MEMORY          ? fmi2Fatal
+                        : instance_is_broken_down(status) ? fmi2Discard
+                                                          : fmi2Error;
     union {
         void* data;
         fmi2CallbackLogger* function;
     } logger = {x->logger};
     print(logger.function, x->environment, x->name, result, itm_unit_get_error(x->unit));
     return result;
+}
+
+static int judge_number(Instance* x, ItmStatus status)
+{
+    return (int)judge(x, status);
 }
 
 // ---------------------------------------------------------------------------- instances
@@ -76,6 +83,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     } logger = {functions != NULL ? functions->logger : NULL};
     x->logger = logger.data;
     x->environment = functions != NULL ? functions->componentEnvironment : NULL;
+    x->judge = judge_number;
     x->is_logging = logging != 0;
     return x;
 }

@@ -39,7 +39,7 @@ typedef struct Host {
     ItmFmuShared* shared;
     ItmFmuSpec spec;
     ItmFmuInstance* instance;
-    double *u, *s, *w, *w_end, *force, *y;  // in the area `values`
+    double *u, *s, *w, *w_end, *force, *y, *z;  // in the area `values`
     pthread_mutex_t log_lock;
     int output;  // read end of the pipe that is stdout and stderr
     // the group of this FMU alone, for RUN
@@ -141,6 +141,7 @@ static void place_values(Host* x)
     x->w_end = x->w + x->spec.nport;
     x->force = x->w_end + x->spec.nport;
     x->y = x->force + x->spec.nport;
+    x->z = x->y + x->spec.noutput;
 }
 
 // The group around the FMU alone; what does not change between runs.
@@ -233,6 +234,36 @@ static ItmStatus restore(Host* x)
     return take_error(x);
 }
 
+static ItmStatus derive(Host* x)
+{
+    int count;
+    ItmStatus status = itm_fmi_compare_derivatives(x->instance, &x->shared->deviation, &count);
+    x->shared->ndirection = count;
+    x->shared->error = x->instance->binary.error;
+    return status;
+}
+
+// ---------------------------------------------------------------------------- ports of a mechanism
+
+// After a macro step outputs and state are given, too.
+static ItmStatus call_port(Host* x)
+{
+    ItmFmuPortCall* call = at(x, x->shared->port);
+    if (call->action == ITM_FMU_PORT_BEGIN || call->action == ITM_FMU_PORT_DERIVE) {
+        itm_fmi_set_inputs(x->instance, x->u);
+    }
+    ItmStatus status = itm_fmi_serve_port(x->instance, call);
+    if (status != ITM_OK) {
+        x->shared->error = x->instance->error;
+        return status;
+    }
+    if (call->action != ITM_FMU_PORT_COMMIT) {
+        return ITM_OK;
+    }
+    give_values(x);
+    return x->shared->wants_state ? save(x) : take_error(x);
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
 // The interface model, its numbers where the library put them.
@@ -247,7 +278,7 @@ static void place_model(Host* x, ItmFmuRun* run)
                     .theta = run->theta,
                     .h = run->model_step,
                     .use_heun = run->use_heun != 0};
-    double** arrays[] = {&rim->a0, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
+    double** arrays[] = {&rim->a0, &rim->a1, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
     rim->W = v;
     v += n * n;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -333,6 +364,16 @@ static ItmStatus serve(Host* x)
         return save(x);
     case ITM_FMU_RESTORE:
         return restore(x);
+    case ITM_FMU_GET_STATES:
+        itm_fmi_get_states(x->instance, x->z);
+        return take_error(x);
+    case ITM_FMU_SET_STATES:
+        itm_fmi_set_states(x->instance, x->z);
+        return take_error(x);
+    case ITM_FMU_DERIVE:
+        return derive(x);
+    case ITM_FMU_PORT:
+        return call_port(x);
     default:
         return ITM_OK;
     }
@@ -340,25 +381,33 @@ static ItmStatus serve(Host* x)
 
 // ---------------------------------------------------------------------------- turns
 
-// A short spin before the kernel is asked to wait: a macro step of a small FMU takes a few microseconds.
+// A short spin before the kernel is asked to wait: a macro step of a small FMU takes a few microseconds. Between the micro steps of
+// a mechanism the partner takes one of its own, and the spin is longer.
 #define SPIN 2000
+#define MICRO_STEP_SPIN 20000
 
 static void wait_for_turn(ItmFmuShared* shared)
 {
-    for (int i = 0; i < SPIN; i++) {
+    int spin = shared->command == ITM_FMU_PORT ? MICRO_STEP_SPIN : SPIN;
+    for (int i = 0; i < spin; i++) {
         if (atomic_load_explicit(&shared->turn, memory_order_acquire) == ITM_FMU_TURN_HOST) {
             return;
         }
     }
+    // the flag is set before the kernel looks at the turn, and the other side looks at the flag after changing the turn
+    atomic_store(&shared->is_asleep[ITM_FMU_TURN_HOST], 1);
     while (atomic_load_explicit(&shared->turn, memory_order_acquire) != ITM_FMU_TURN_HOST) {
         syscall(SYS_futex, &shared->turn, FUTEX_WAIT, ITM_FMU_TURN_LIBRARY, NULL, NULL, 0);
     }
+    atomic_store(&shared->is_asleep[ITM_FMU_TURN_HOST], 0);
 }
 
 static void hand_over(ItmFmuShared* shared)
 {
-    atomic_store_explicit(&shared->turn, ITM_FMU_TURN_LIBRARY, memory_order_release);
-    syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_store(&shared->turn, ITM_FMU_TURN_LIBRARY);
+    if (atomic_load(&shared->is_asleep[ITM_FMU_TURN_LIBRARY])) {
+        syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
 }
 
 static ItmFmuShared* map_shared(void)

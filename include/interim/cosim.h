@@ -160,9 +160,13 @@ typedef struct ItmSubsystem {
     // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
     // itm_cosim_compute_radius and a static start are refused.
     bool is_unsaved;
+    // A saved state is of use to this instance only (it holds handles): checkpoint files are refused.
+    bool is_state_local;
     // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
     // step is then repeated once. NULL: no.
     bool (*is_recovered)(void* self);
+    // Messages of the subsystem so far, one per line; *nleft_out: bytes that were not kept. NULL: none.
+    const char* (*get_log)(void* self, size_t* nleft_out);
     // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
     ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
 
@@ -282,6 +286,8 @@ typedef struct ItmForeignMechanism {
     size_t (*get_state_size)(void* self);
     ItmStatus (*save)(void* self, void* bytes);
     ItmStatus (*restore)(void* self, const void* bytes);
+    bool
+        is_state_local;  // a saved state is of use to this instance only (it holds handles): checkpoint files are refused
 
     // Derivatives W (nport x nport) of the accelerations of the ports with respect to the forces, and these accelerations dw_dt
     // (nport) at `force` (nport). NULL: not offered.
@@ -292,6 +298,9 @@ typedef struct ItmForeignMechanism {
     // ends of a micro step, otherwise the last one. Returns the mobility W (nport x nport), symmetric and positive
     // semi-definite, and the acceleration a0 (nport) without forces.
     ItmStatus (*begin)(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error);
+    // After begin: whether W and a0 are all of the model, because no contact is in reach. predict and advance are then not called, and
+    // commit takes the impulses. NULL: never with advance, always without.
+    bool (*is_smooth)(void* self);
     // Rates at the end of a micro step h at forces lambda (nport); nothing moves. NULL: the model is smooth, W and a0 are all.
     ItmStatus (*predict)(void* self, double h, const double* lambda, double* w_end, ItmError* error);
     // One micro step of the model with its contacts: positions s and rates w at its end. NULL as predict.
@@ -373,9 +382,13 @@ ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
 // Arrays have one entry per bond of the mechanism, in the order of the bonds.
 
 // Begin a macro step in K micro steps if they are equal; use_heun: positions follow the mean of the rates at both ends of a micro
-// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. ITM_ERR_UNSUPPORTED:
-// the mechanism has other partners, or its coupling is not rim with exchange impulse.
+// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. K 0: there will be no
+// micro steps, unless it is called again with K > 0. Until commit, itm_cosim_save saves the state before the step.
+// ITM_ERR_UNSUPPORTED: the mechanism has other partners, or its coupling is not rim with exchange impulse.
 ITM_API ItmStatus itm_cosim_begin_step(ItmCosim* cosim, int mechanism, int K, bool use_heun, double* W, double* a0);
+// Contact rows, joint limits and dry friction of the interface model of the step that has begun: those in reach, each solved in every
+// micro step. 0: W and a0 are the whole model.
+ITM_API int itm_cosim_count_step_contacts(const ItmCosim* cosim);
 // Rates w_end at the end of a micro step h at forces lambda, contacts included; nothing moves.
 ITM_API ItmStatus itm_cosim_predict_step(ItmCosim* cosim, double h, const double* lambda, double* w_end);
 // One micro step h at forces lambda, with use_heun the mean of those at its ends. Returns positions s and rates w at its end.
@@ -411,6 +424,9 @@ ITM_API int itm_cosim_get_subsystem_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_mechanism_name(const ItmCosim* cosim, int mechanism);
 // Name of a subsystem; NULL if out of range.
 ITM_API const char* itm_cosim_get_subsystem_name(const ItmCosim* cosim, int subsystem);
+// Messages of a subsystem so far, one per line, "" if it has none; *nleft_out (may be NULL): bytes that were not kept. Valid until
+// the next step.
+ITM_API const char* itm_cosim_get_log(const ItmCosim* cosim, int subsystem, size_t* nleft_out);
 // Model of a mechanism; NULL if out of range.
 ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism);
 // Data of a mechanism; NULL if out of range.

@@ -120,6 +120,11 @@ typedef struct ItmFileCosim {
 
 // Contents of a model file: mechanisms, further subsystems, or both. It owns all its pointers.
 typedef struct ItmModelFile {
+    char* path;        // as it was given; of itm_file_parse, the name
+    char* text;        // of the file, with a zero byte behind it; NULL: it is no text (.ssp)
+    size_t length;     // of text, bytes
+    char** overrides;  // as they were given  (noverride)
+    int noverride;
     char* title;                   // never NULL
     char* name;                    // prefix of all result names of the section multibody ("arm"), or "" for none
     ItmModel* model;               // the mechanism of the section multibody, NULL: none; also the first entry of:

@@ -204,7 +204,7 @@ static ItmStatus refuse_foreign(ItmCosim* x)
 
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
-    ITM_GUARD(x != NULL && radius != NULL, ITM_ERR_ARGUMENT);
+    ITM_GUARD(x != NULL && radius != NULL && nstep >= 1 && nstep <= MOST_STEPS, ITM_ERR_ARGUMENT);
     ItmStates states;
     ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
     status = status == ITM_OK ? refuse_foreign(x) : status;
@@ -254,7 +254,7 @@ static int count_rows(const ItmCosim* x)
 
 ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
 {
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ITM_GUARD(x != NULL && change != NULL && nstep >= 0, ITM_ERR_ARGUMENT);
     ItmStatus status = itm_cosim_reset(x);
     int nrow = 0;
     *change = INFINITY;
@@ -315,6 +315,5 @@ ItmStatus itm_advice_estimate_work(ItmCosim* x, double H, double* work)
 
 ItmStatus itm_cosim_compute_radius(ItmCosim* x, int nstep, double* radius)
 {
-    ITM_GUARD(x != NULL && radius != NULL && nstep >= 1 && nstep <= MOST_STEPS, ITM_ERR_ARGUMENT);
     return itm_advice_compute_radius(x, nstep, (ItmAdviceWatch){0}, radius);
 }

@@ -410,8 +410,8 @@ static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group
     const ItmInterfaceModel* model = group->ninterface_model > 0 ? group->interface_models[0] : NULL;
     bool is_alone = alone != NULL && group->ninterface_model <= 1 && alone->table.nport <= ITM_MOST_RUN_PORTS;
     if (is_alone && model != NULL) {
-        is_alone = model->K == group->nticks && model->foreign == NULL && model->rim->contacts.problem.n == 0 &&
-                   model->rim->effective == NULL;
+        is_alone = model->K == group->nticks && model->rim->contacts.problem.n == 0 && model->rim->effective == NULL &&
+                   (model->foreign == NULL || itm_foreign_is_smooth(model->foreign));
         for (int i = 0; i < model->n && is_alone; i++) {
             const ItmBond* bond = &x->bonds[model->bonds[i]];
             is_alone = &x->subsystems[bond->subsystem] == alone && itm_cosim_is_rim(bond->options.coupling);

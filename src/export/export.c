@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "export/export_tree.h"
 #include "export/unit.h"
+#include "fmi/layer.h"
 #include "io/text.h"
 #include "io/tree.h"
 
@@ -13,9 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <zip.h>
-
-#define LAYERED_NAME "interim.rim"  // of the layered standard; to be the reverse of a domain once there is one
-#define LAYERED_VERSION "1.0"
 
 ItmExportOptions itm_default_export_options(void)
 {
@@ -61,6 +59,7 @@ typedef struct Export {
     ItmUnit* unit;
     const char* title;
     char identifier[80], token[64];
+    bool has_ports;
     ItmText description, terminals, ports, tree;
 } Export;
 
@@ -103,6 +102,9 @@ static void add_variable(Export* x, int i)
                     is_parameter(v) ? "fixed" : "continuous");
     if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
+    }
+    if (!is_two && (v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_POSITION_IN)) {
+        itm_text_add(out, " intermediateUpdate=\"true\"");
     }
     add_attribute(out, "description", v->description);
     itm_text_add(out, is_two ? "><Real" : "");
@@ -205,6 +207,7 @@ static void describe(Export* x)
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
+        itm_text_add(out, " providesIntermediateUpdate=\"true\" mightReturnEarlyFromDoStep=\"true\"");
         add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");
@@ -247,7 +250,7 @@ static void add_terminals(Export* x)
         }
         size_t length = (size_t)(strrchr(v->name, '.') - v->name);
         itm_text_format(out,
-                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".port\">\n",
+                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".port\">\n",
                         (int)length, v->name);
         for (int k = i; k < n; k++) {
             const ItmUnitVariable* other = itm_unit_get_variable(x->unit, k);
@@ -261,7 +264,7 @@ static void add_terminals(Export* x)
     }
     if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
         itm_text_add(out,
-                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".model\">\n");
+                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".model\">\n");
         for (int i = 0; i < n; i++) {
             const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
             if (strncmp(v->name, "rim.", 4) == 0 && v->kind != ITM_UNIT_OUTPUT) {
@@ -275,8 +278,9 @@ static void add_terminals(Export* x)
 
 #define MANIFEST                                                                                                       \
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiLayeredStandardManifest "                                         \
-    "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" LAYERED_NAME                      \
-    "\" fmi-ls:fmi-ls-version=\"" LAYERED_VERSION "\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "       \
+    "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" ITM_LAYER_NAME                    \
+    "\" fmi-ls:fmi-ls-version=\"" ITM_LAYER_VERSION                                                                    \
+    "\" level=\"2\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "                                         \
     "mechanism at its power ports\"/>\n"
 
 // ---------------------------------------------------------------------------- archive
@@ -359,9 +363,11 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
         snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
         is_good = add_file(zip, name, file->references[i].path);
     }
-    if (is_good && itm_unit_get_variable_count(x->unit) > 0) {
-        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length) &&
-                  add_bytes(zip, "extra/" LAYERED_NAME "/fmi-ls-manifest.xml", MANIFEST, sizeof MANIFEST - 1);
+    if (is_good && x->has_ports) {
+        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length);
+    }
+    if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
+        is_good = add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
 }
@@ -410,18 +416,40 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
         size_t n = strlen(name);
-        bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
-        if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
-            return itm_error_set(
-                error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
-                "exported",
-                name);
+        if (n > 5 && strcmp(name + n - 5, ".urdf") == 0) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model reads '%s': an FMU cannot read URDF files; write the robot as bodies and "
+                                 "joints in the model file",
+                                 name);
+        }
+        if (n > 4 && (strcmp(name + n - 4, ".fmu") == 0 || strcmp(name + n - 4, ".ssp") == 0)) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model runs the FMU '%s': an FMU cannot hold another; export the other parts "
+                                 "(--part), and couple the FMUs in a model of their own",
+                                 name);
         }
         if (name[0] == '/' || strstr(name, "..") != NULL) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
                                  "the model refers to '%s': an FMU holds files from the folder of the model or below",
                                  name);
+        }
+    }
+    return ITM_OK;
+}
+
+// The binary of FMUs has no SUNDIALS.
+static ItmStatus check_integrators(const ItmModelFile* file, ItmError* error)
+{
+    if (file->run.step.stepper == ITM_STEPPER_REFERENCE) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", "run.stepper",
+                             "an FMU has no stepper 'reference'; export with --set run.stepper=euler and a small step");
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        if (file->circuits[i].options.integrator == ITM_HYDRAULIC_ADAPTIVE) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", file->circuits[i].name,
+                                 "circuit '%s': an FMU has no integrator 'adaptive'; export with --set "
+                                 "subsystems.%s.integrator=trapezoidal",
+                                 file->circuits[i].name, file->circuits[i].name);
         }
     }
     return ITM_OK;
@@ -435,6 +463,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
                         part->ports[i].part, part->ports[i].name);
     }
+    x->has_ports = part->nport > 0;
     make_identifier(x->identifier, sizeof x->identifier, path);
     make_token(x->token, sizeof x->token, &x->tree, &x->ports);
     itm_text_format(&x->ports, "token\t%s\n", x->token);
@@ -443,6 +472,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         return status;
     }
     status = check_references(itm_unit_get_file(x->unit), error);
+    status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {
         return status;
     }

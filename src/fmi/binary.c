@@ -16,9 +16,12 @@
 #define CALL_ID3(name, presence) ID3_##name,
 #define CALL_NAME2(name, presence) "fmi2" #name,
 #define CALL_NAME3(name, presence) "fmi3" #name,
+#define CALL_ID_LAYER(name) ID_LAYER_##name,
+#define CALL_NAME_LAYER(name) "interimRim" #name,
 
-enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) ID_LOAD, ID_COUNT };
-static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3) "dlopen"};
+enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) LAYER_FUNCTIONS(CALL_ID_LAYER) ID_LOAD, ID_COUNT };
+static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3)
+                                                    LAYER_FUNCTIONS(CALL_NAME_LAYER) "dlopen"};
 
 const char* itm_fmi_get_call_name(int call)
 {
@@ -72,6 +75,10 @@ static ItmStatus judge(ItmFmuBinary* b, int id, int status)
 #define CALL3(b, name, ...)                                                                                            \
     ((b)->f3.name == NULL ? refuse_missing(b, ID3_##name)                                                              \
                           : (begin_call(b, ID3_##name), judge(b, ID3_##name, (int)(b)->f3.name(__VA_ARGS__))))
+#define CALL_LAYER(b, name, ...)                                                                                       \
+    ((b)->layer.name == NULL                                                                                           \
+         ? refuse_missing(b, ID_LAYER_##name)                                                                          \
+         : (begin_call(b, ID_LAYER_##name), judge(b, ID_LAYER_##name, (b)->layer.name((b)->instance, __VA_ARGS__))))
 
 // ---------------------------------------------------------------------------- log
 
@@ -116,6 +123,24 @@ static void log3_message(fmi3InstanceEnvironment environment, fmi3Status status,
 {
     if (environment != NULL) {
         take_message(environment, (int)status, category, message != NULL ? message : "");
+    }
+}
+
+// The FMU must not return early on our account.
+static void update3(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
+                    fmi3Boolean get_allowed, fmi3Boolean step_finished, fmi3Boolean can_return_early,
+                    fmi3Boolean* early_return, fmi3Float64* early_time)
+{
+    (void)get_allowed, (void)step_finished, (void)can_return_early;
+    ItmFmuBinary* b = environment;
+    if (early_return != NULL) {
+        *early_return = false;
+    }
+    if (early_time != NULL) {
+        *early_time = time;
+    }
+    if (b != NULL && set_requested && b->update != NULL) {
+        b->update(b->update_context, time);
     }
 }
 
@@ -188,6 +213,7 @@ static bool is_needed(int presence, bool is_exchange)
 #define LOOK_UP3(name, presence)                                                                                       \
     *(void**)&b->f3.name = dlsym(b->handle, "fmi3" #name);                                                             \
     missing = missing == ID_NONE && b->f3.name == NULL && is_needed(presence, b->is_exchange) ? ID3_##name : missing;
+#define LOOK_UP_LAYER(name) *(void**)&b->layer.name = dlsym(b->handle, "interimRim" #name);
 
 ItmStatus itm_fmi_load(ItmFmuBinary* b, const char* library, int version, bool is_exchange)
 {
@@ -205,6 +231,7 @@ ItmStatus itm_fmi_load(ItmFmuBinary* b, const char* library, int version, bool i
     } else {
         FMI3_FUNCTIONS(LOOK_UP3)
     }
+    LAYER_FUNCTIONS(LOOK_UP_LAYER)
     // real FMUs leave these out where they have no states or events
     bool can_miss = missing == ID2_GetNominalsOfContinuousStates || missing == ID3_GetNominalsOfContinuousStates ||
                     missing == ID2_CompletedIntegratorStep || missing == ID3_CompletedIntegratorStep ||
@@ -269,8 +296,9 @@ static void* instantiate3(ItmFmuBinary* b, const char* token, bool is_logging)
         instance = b->f3.InstantiateModelExchange(b->name, token, b->resources, false, is_logging, b, log3_message);
     } else {
         begin_call(b, ID3_InstantiateCoSimulation);
-        instance = b->f3.InstantiateCoSimulation(b->name, token, b->resources, false, is_logging, false, false, NULL, 0,
-                                                 b, log3_message, NULL);
+        instance = b->f3.InstantiateCoSimulation(b->name, token, b->resources, false, is_logging, b->has_event_mode,
+                                                 b->has_event_mode, b->update_refs, (size_t)b->nupdate_ref, b,
+                                                 log3_message, b->update != NULL ? update3 : NULL);
     }
     end_call(b);
     return instance;
@@ -288,6 +316,11 @@ ItmStatus itm_fmi_instantiate(ItmFmuBinary* b, const char* name, const char* tok
         return itm_error_set(&b->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for an FMU");
     }
     b->instance = b->version == 2 ? instantiate2(b, token, is_logging) : instantiate3(b, token, is_logging);
+    if (b->instance == NULL && b->has_event_mode) {
+        // event mode is a claim, too
+        b->has_event_mode = false;
+        b->instance = instantiate3(b, token, is_logging);
+    }
     if (b->instance == NULL) {
         return itm_error_set(&b->error, ITM_ERR_INPUT, __func__, NULL, "the FMU refuses to be instantiated%s%s",
                              b->last[0] != '\0' ? "; its last message: " : "", b->last);
@@ -594,6 +627,44 @@ ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int
                : CALL3(b, GetDirectionalDerivative, b->instance, unknowns, nu, knowns, nk, seed, nk, sensitivity, nu);
 }
 
+// ---------------------------------------------------------------------------- layered standard
+
+bool itm_fmi_has_layer(const ItmFmuBinary* b)
+{
+#define IS_THERE(name) &&b->layer.name != NULL
+    return true LAYER_FUNCTIONS(IS_THERE);
+}
+
+ItmStatus itm_fmi_begin_layer(ItmFmuBinary* b, double H, int K, bool use_heun, int n, double* W, double* a0,
+                              int* ncontact)
+{
+    return CALL_LAYER(b, Begin, H, K, use_heun, (size_t)n, W, a0, ncontact);
+}
+
+ItmStatus itm_fmi_predict_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* w_end)
+{
+    return CALL_LAYER(b, Predict, h, (size_t)n, lambda, w_end);
+}
+
+ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* s, double* w)
+{
+    return CALL_LAYER(b, Advance, h, (size_t)n, lambda, s, w);
+}
+
+ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta)
+{
+    return CALL_LAYER(b, Commit, (size_t)n, P0, P1, theta);
+}
+
+void itm_fmi_cancel_layer(ItmFmuBinary* b)
+{
+    if (b->layer.Cancel != NULL) {
+        begin_call(b, ID_LAYER_Cancel);
+        b->layer.Cancel(b->instance);
+        end_call(b);
+    }
+}
+
 // ---------------------------------------------------------------------------- co-simulation
 
 static ItmStatus refuse_end(ItmFmuBinary* b)
@@ -605,7 +676,7 @@ static ItmStatus refuse_end(ItmFmuBinary* b)
 // Discard with the status `terminated` is a wish to end, not a failure.
 static ItmStatus do_step2(ItmFmuBinary* b, double t, double h)
 {
-    ItmStatus status = CALL2(b, DoStep, b->instance, t, h, fmi2True);
+    ItmStatus status = CALL2(b, DoStep, b->instance, t, h, b->keeps_past ? fmi2False : fmi2True);
     if (status == ITM_OK || b->f2.GetBooleanStatus == NULL || strstr(b->error.message, "Discard") == NULL) {
         return status;
     }
@@ -618,22 +689,29 @@ static ItmStatus do_step2(ItmFmuBinary* b, double t, double h)
     return status;
 }
 
-static ItmStatus do_step3(ItmFmuBinary* b, double t, double h)
+static ItmStatus do_step3(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end)
 {
     fmi3Boolean has_event = false, is_over = false, is_early = false;
     fmi3Float64 last = t + h;
-    ItmStatus status = CALL3(b, DoStep, b->instance, t, h, fmi3True, &has_event, &is_over, &is_early, &last);
+    ItmStatus status = CALL3(b, DoStep, b->instance, t, h, !b->keeps_past, &has_event, &is_over, &is_early, &last);
     if (status == ITM_OK && is_over) {
         b->time = last;
         return refuse_end(b);
     }
+    if (status == ITM_OK && is_early && !(last >= t && last <= t + h)) {
+        return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi3DoStep", "fmi3DoStep",
+                             "fmi3DoStep returned early from a step of %.9g s at %.9g s, at %.9g s, which is outside",
+                             h, t, last);
+    }
+    *end = (ItmFmuStepEnd){is_early ? last : t + h, is_early, has_event};
     return status;
 }
 
-ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h)
+ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end)
 {
     b->time = t;
-    return b->version == 2 ? do_step2(b, t, h) : do_step3(b, t, h);
+    *end = (ItmFmuStepEnd){.t = t + h};
+    return b->version == 2 ? do_step2(b, t, h) : do_step3(b, t, h, end);
 }
 
 // ---------------------------------------------------------------------------- model exchange
@@ -751,8 +829,9 @@ ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double*
                : ITM_OK;
 }
 
-ItmStatus itm_fmi_enter_continuous_time(ItmFmuBinary* b)
+ItmStatus itm_fmi_leave_event_mode(ItmFmuBinary* b)
 {
-    return b->version == 2 ? CALL2(b, EnterContinuousTimeMode, b->instance)
-                           : CALL3(b, EnterContinuousTimeMode, b->instance);
+    return b->version == 2  ? CALL2(b, EnterContinuousTimeMode, b->instance)
+           : b->is_exchange ? CALL3(b, EnterContinuousTimeMode, b->instance)
+                            : CALL3(b, EnterStepMode, b->instance);
 }

@@ -10,6 +10,7 @@
 #include "fmi/description.h"
 #include "fmi/fmi2.h"
 #include "fmi/fmi3.h"
+#include "fmi/layer.h"
 #include "interim/base.h"
 
 #include <stdatomic.h>
@@ -28,11 +29,14 @@ const char* itm_fmi_get_call_name(int call);
 
 // Receiver of log messages; status as fmi2Status.
 typedef void ItmFmuLogger(void* context, int status, const char* category, const char* text);
+// Called inside a step where the FMU asks for inputs at this time (3.0).
+typedef void ItmFmuUpdate(void* context, double time);
 
 // ---------------------------------------------------------------------------- binary
 
 #define ITM_FMI_POINTER2(name, presence) fmi2##name##TYPE* name;
 #define ITM_FMI_POINTER3(name, presence) fmi3##name##TYPE* name;
+#define ITM_FMI_POINTER_LAYER(name) interimRim##name##TYPE* name;
 
 // clang-format off
 typedef struct ItmFmuBinary {
@@ -42,6 +46,7 @@ typedef struct ItmFmuBinary {
     void* instance;              // fmi2Component or fmi3Instance, NULL: none
     struct { FMI2_FUNCTIONS(ITM_FMI_POINTER2) } f2;
     struct { FMI3_FUNCTIONS(ITM_FMI_POINTER3) } f3;
+    struct { LAYER_FUNCTIONS(ITM_FMI_POINTER_LAYER) } layer;
     fmi2CallbackFunctions callbacks;
     char* resources;             // as the FMU gets it: a URI (2.0) or a path (3.0)
     char* name;                  // of the instance
@@ -49,6 +54,13 @@ typedef struct ItmFmuBinary {
     ItmFmuWatch own_watch;
     ItmFmuLogger* logger;        // or NULL
     void* logger_context;
+    // co-simulation of 3.0, set before the instance is made
+    bool  has_event_mode;        // event mode is used
+    ItmFmuUpdate* update;        // or NULL
+    void* update_context;
+    const uint32_t* update_refs; // variables that it sets                             (nupdate_ref)
+    int   nupdate_ref;
+    bool  keeps_past;            // a state of the past may be restored
     char  last[512];             // last message of the FMU that is a warning or worse
     double time;                 // of the simulation, for messages                          s
     ItmError error;              // of the last call that failed
@@ -101,11 +113,37 @@ ItmStatus itm_fmi_deserialize(ItmFmuBinary* b, const void* bytes, size_t size, v
 ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int nunknown, const uint32_t* knowns,
                                   int nknown, const double* seed, double* sensitivity);
 
+// ---------------------------------------------------------------------------- layered standard
+
+// Functions of layer.h, for n ports; all of them are there or none is used.
+bool itm_fmi_has_layer(const ItmFmuBinary* b);
+ItmStatus itm_fmi_begin_layer(ItmFmuBinary* b, double H, int K, bool use_heun, int n, double* W, double* a0,
+                              int* ncontact);
+ItmStatus itm_fmi_predict_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* w_end);
+ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* s, double* w);
+ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta);
+void itm_fmi_cancel_layer(ItmFmuBinary* b);
+
 // ---------------------------------------------------------------------------- co-simulation
+
+// How a step ended. 3.0 only: an FMU of 2.0 always reaches the end of its step.
+typedef struct ItmFmuStepEnd {
+    double t;        // where the FMU is, s
+    bool is_early;   // it stopped before the end of the step
+    bool has_event;  // and needs event mode
+} ItmFmuStepEnd;
 
 // ITM_ERR_DIVERGED: the FMU returned an error, or asks to end the simulation; the field of the error is ITM_FMU_END then.
 #define ITM_FMU_END "end of simulation"
-ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h);
+ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end);
+
+// ---------------------------------------------------------------------------- events
+
+ItmStatus itm_fmi_enter_event_mode(ItmFmuBinary* b);
+// Iterate event mode until nothing changes. *next: time of the next time event, INFINITY: none.
+ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double* next);
+// Back to continuous time (model exchange) or to steps (co-simulation).
+ItmStatus itm_fmi_leave_event_mode(ItmFmuBinary* b);
 
 // ---------------------------------------------------------------------------- model exchange
 
@@ -117,9 +155,5 @@ ItmStatus itm_fmi_get_nominals(ItmFmuBinary* b, double* nominal, size_t nx);
 ItmStatus itm_fmi_get_derivatives(ItmFmuBinary* b, double* dx, size_t nx);
 ItmStatus itm_fmi_get_indicators(ItmFmuBinary* b, double* z, size_t nz);
 ItmStatus itm_fmi_complete_step(ItmFmuBinary* b, bool* has_event);
-ItmStatus itm_fmi_enter_event_mode(ItmFmuBinary* b);
-// Iterate event mode until nothing changes. *next: time of the next time event, INFINITY: none.
-ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double* next);
-ItmStatus itm_fmi_enter_continuous_time(ItmFmuBinary* b);
 
 #endif
