@@ -14,7 +14,7 @@
 #define OWN_GROWTH 0.5     // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
 #define OWN_TIMES 2.0      // nor does growth of up to so many times that of the monolithic twin,
 #define OWN_MOST 5.0       // 1/s: as far as that is slow
-#define LONG_ENOUGH 1e-3   // s, to tell such growth from noise
+#define LONG_ENOUGH 1e-3   // s, to distinguish such growth from noise
 #define NOISE 1e-4         // of radii at 1: differences have them to a few 1e-5
 #define LARGEST 0.2        // s, where the search ends, unless the H of the file is larger
 #define COARSE 4           // from one H that is tried to the next: below the H of the file

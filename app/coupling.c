@@ -31,7 +31,7 @@ static int count_frames(const ItmModelFile* file)
     return n;
 }
 
-// Whether a choice says something of its own here: rates are predicted at cylinders, rim-nonsmooth differs at frames.
+// Whether a choice makes a difference here: rates are predicted at cylinders, rim-nonsmooth differs at frames.
 static bool is_worth(const AdviceChoice* choice, int nline, int nframe)
 {
     return itm_cosim_is_rim(choice->line.coupling) ? choice->line.coupling == ITM_COUPLING_RIM || nframe > 0

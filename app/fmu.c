@@ -57,7 +57,7 @@ void app_fmu_close(AppFmu* fmu)
     *fmu = (AppFmu){0};
 }
 
-// A library beside the FMU's own is found if the FMU says so by its run path.
+// A library beside the FMU's own is found by the run path of the FMU.
 static bool is_beside(const AppFmu* fmu, const char* name)
 {
     const char* slash = strrchr(fmu->library, '/');

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_LINES 40  // of a picture; more cannot be told apart
+#define MOST_LINES 40  // of a picture; more cannot be distinguished
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--signals", 'i', "NAMES", NULL, "signals to draw, separated by commas; * matches anything"},

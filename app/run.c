@@ -1,4 +1,4 @@
-// interim run: load, step, write results, say how it went.
+// interim run: load, step, write results, print the outcome.
 #include "app.h"
 
 #include "mechanisms.h"
@@ -46,6 +46,15 @@ static void note_row(void* context, ItmCosim* cosim)
     app_system_note_outputs(context, cosim);
 }
 
+// Doubts and failures are printed at the end, with their largest values.
+static void print_recovery(void* user, const ItmMessage* message)
+{
+    (void)user;
+    if (message->kind == ITM_MESSAGE_RECOVERY) {
+        fprintf(stderr, "interim: '%s' was restarted at %.9g s: %s\n", message->where, message->time, message->text);
+    }
+}
+
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
@@ -68,6 +77,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     options.context = &r->summary;
     options.note_step = note_step;
     options.note_row = note_row;
+    itm_cosim_set_message_handler(r->cosim, print_recovery, NULL);
     status = status == ITM_OK ? itm_run_create(&r->run, r->file, r->cosim, &options, &error) : status;
     if (status != ITM_OK) {
         error.status = status;

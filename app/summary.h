@@ -1,4 +1,4 @@
-// What a run tells at its end.
+// Summary at the end of a run.
 #ifndef INTERIM_APP_SUMMARY_H
 #define INTERIM_APP_SUMMARY_H
 
@@ -13,7 +13,7 @@ typedef struct AppRunSummary {
     double energy_error;        // largest that was not accounted for, J
     int ncontact;               // most contacts of a step
     int nbounded;               // most bounded rows of a step
-    int nredundant;             // most rows, of joints and bounded ones, that followed from others in a row of results
+    int nredundant;             // most rows, of joints and bounded ones, that were redundant in a row of results
     double redundant_time;      // when that was, s
     char redundant_names[600];  // which they were
     long solver_iterations;     // of the complementarity solver in all
@@ -26,7 +26,7 @@ void app_summary_note_step(AppRunSummary* summary, const ItmData* data);
 // After the outputs of a mechanism: which of its rows were redundant.
 void app_summary_note_redundant(AppRunSummary* summary, const ItmModel* model, ItmData* data);
 
-// Title and verdict; what a mechanism has to tell; wall time, energy and results.
+// Title and verdict; notes of a mechanism; wall time, energy and results.
 void app_summary_print_head(const char* title, ItmVerdict verdict, double time);
 void app_summary_print_mechanism(const AppRunSummary* summary, const ItmModelFile* file, const ItmData* data);
 void app_summary_print_tail(const AppRunSummary* summary, double time, const char* output, int noutput);

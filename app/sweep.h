@@ -50,7 +50,7 @@ int app_sweep_axes_find(const SweepAxes* axes, const char* text);
 typedef enum SweepVerdict {
     SWEEP_WAITING,  // not started, or not ended
     SWEEP_FINISHED,
-    SWEEP_DOUBTFUL,  // finished, its results say with which doubts
+    SWEEP_DOUBTFUL,  // finished, its results hold the doubts
     SWEEP_BROKE_DOWN,
     SWEEP_TIMED_OUT,
     SWEEP_INTERRUPTED,

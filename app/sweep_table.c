@@ -66,7 +66,7 @@ static bool ends_with(const char* text, const char* tail)
     return length >= tail_length && strcmp(text + length - tail_length, tail) == 0;
 }
 
-// The part of a key that tells it from the others: "run.step" is "step" unless another ends so.
+// The part of a key that distinguishes it from the others: "run.step" is "step" unless another ends so.
 static const char* short_key(const SweepAxes* axes, int axis)
 {
     const char* key = axes->items[axis].key;

@@ -190,17 +190,21 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     if (results == NULL) {
         return;
     }
-    double error = 0.0;
+    double error = 0.0, throughput = 0.0;
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
-        error = fmax(error, itm_cosim_get_bond(cosim, i).coupling_error_largest);
+        ItmBondState bond = itm_cosim_get_bond(cosim, i);
+        error = fmax(error, bond.coupling_error_largest);
+        throughput = fmax(throughput, bond.throughput);
     }
     const Number numbers[] = {
         {"real_time_factor", "times real time", "speed", s->wall_time > 0.0 ? time / s->wall_time : 0.0, true},
         {"wall_time", "s", "wall time", s->wall_time, true},
         {"macro_step", "s", "macro step", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
         {"coupling_error", "J", "largest coupling energy error", error, nbond > 0},
+        {"throughput", "J", "largest energy through a bond", throughput, nbond > 0},
         {"energy_error", "J", "energy balance error", s->energy_error, s->energy > 0.0},
+        {"energy", "J", "energy of the machine", s->energy, s->energy > 0.0},
     };
     add_numbers(results, numbers, sizeof numbers / sizeof numbers[0]);
     if (file->model != NULL) {

@@ -1,4 +1,4 @@
-// What `interim run` tells of the parts of a system at its end.
+// Summary of the parts of a system at the end of `interim run`.
 #ifndef INTERIM_APP_SYSTEM_H
 #define INTERIM_APP_SYSTEM_H
 

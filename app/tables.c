@@ -13,7 +13,7 @@ const char* app_tables_base_name(const char* path)
     return slash != NULL ? slash + 1 : path;
 }
 
-// File names tell runs apart, or paths where the file names are the same.
+// File names distinguish runs, or paths where the file names are the same.
 static const char* choose_label(const AppArguments* arguments, int index)
 {
     for (int i = 0; i < arguments->noperand; i++) {

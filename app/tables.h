@@ -24,7 +24,7 @@ int app_tables_choose(const AppTables* tables, const char* patterns, int* column
 // Reduce all tables to the signals that the patterns name; nothing to do without patterns. False after printing what is wrong.
 bool app_tables_select(AppTables* tables, const char* patterns);
 
-// Label the runs by the overrides that differ, where the results tell them apart.
+// Label the runs by the overrides that differ, where the results distinguish them.
 void app_tables_name(AppTables* tables);
 
 #endif

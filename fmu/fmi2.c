@@ -34,6 +34,11 @@ static fmi2Status judge(Instance* x, ItmStatus status)
     return result;
 }
 
+static int judge_number(Instance* x, ItmStatus status)
+{
+    return (int)judge(x, status);
+}
+
 // ---------------------------------------------------------------------------- instances
 
 const char* fmi2GetTypesPlatform(void)
@@ -76,6 +81,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     } logger = {functions != NULL ? functions->logger : NULL};
     x->logger = logger.data;
     x->environment = functions != NULL ? functions->componentEnvironment : NULL;
+    x->judge = judge_number;
     x->is_logging = logging != 0;
     return x;
 }

@@ -29,6 +29,11 @@ static fmi3Status judge(Instance* x, ItmStatus status)
     return result;
 }
 
+static int judge_number(Instance* x, ItmStatus status)
+{
+    return (int)judge(x, status);
+}
+
 // A function that belongs to something the FMU does not offer.
 static fmi3Status refuse(Instance* x, const char* function)
 {
@@ -83,6 +88,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     } logger = {log};
     x->logger = logger.data;
     x->environment = environment;
+    x->judge = judge_number;
     x->is_logging = logging;
     return x;
 }

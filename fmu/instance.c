@@ -148,11 +148,22 @@ void instance_destroy(Instance* x)
 
 // ---------------------------------------------------------------------------- values and states
 
+// Variables that need the interface model of the coming step, which is lost where outputs are computed.
+static bool needs_model(const Instance* x, unsigned reference)
+{
+    const ItmUnitVariable* v = itm_unit_get_variable(x->unit, (int)reference);
+    return v != NULL && (v->kind == ITM_UNIT_W || v->kind == ITM_UNIT_A0 || v->kind == ITM_UNIT_ACCELERATION);
+}
+
 ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values)
 {
     ItmStatus status = ITM_OK;
-    for (size_t i = 0; i < n && status == ITM_OK; i++) {
-        status = itm_unit_get(x->unit, (int)references[i], &values[i]);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < n && status == ITM_OK; i++) {
+            if (needs_model(x, references[i]) == (pass == 1)) {
+                status = itm_unit_get(x->unit, (int)references[i], &values[i]);
+            }
+        }
     }
     return status;
 }

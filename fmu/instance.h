@@ -4,14 +4,18 @@
 
 #include "export/unit.h"
 
-typedef struct Instance {
+typedef struct Instance Instance;
+
+struct Instance {
     ItmUnit* unit;
     char* name;
     double start;  // time of the master at time 0 of the unit, s
     bool is_logging;
     void* environment;  // of the master
     void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
-} Instance;
+    // The status of a call as a number of fmi2Status or fmi3Status, its message to the master.
+    int (*judge)(Instance* x, ItmStatus status);
+};
 
 // Read the unit from a folder, given as a path or as a URI "file:///...". token must be that of the FMU. On failure NULL and the
 // reason in error.

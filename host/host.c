@@ -68,7 +68,7 @@ static void write_log(Host* x, const char* text, size_t size)
         ring[(written + i) % ITM_FMU_LOG_SIZE] = text[i];
     }
     atomic_store(&shared->log_left, left - n);
-    // what does not fit counts as written: the library can tell how much is missing
+    // what does not fit counts as written: the library computes how much is missing
     atomic_store(&shared->log_written, written + n);
     pthread_mutex_unlock(&x->log_lock);
 }
@@ -233,6 +233,27 @@ static ItmStatus restore(Host* x)
     return take_error(x);
 }
 
+// ---------------------------------------------------------------------------- ports of a mechanism
+
+// After a macro step outputs and state are given, too.
+static ItmStatus call_port(Host* x)
+{
+    ItmFmuPortCall* call = at(x, x->shared->port);
+    if (call->action == ITM_FMU_PORT_BEGIN || call->action == ITM_FMU_PORT_DERIVE) {
+        itm_fmi_set_inputs(x->instance, x->u);
+    }
+    ItmStatus status = itm_fmi_serve_port(x->instance, call);
+    if (status != ITM_OK) {
+        x->shared->error = x->instance->error;
+        return status;
+    }
+    if (call->action != ITM_FMU_PORT_COMMIT) {
+        return ITM_OK;
+    }
+    give_values(x);
+    return x->shared->wants_state ? save(x) : take_error(x);
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
 // The interface model, its numbers where the library put them.
@@ -333,6 +354,8 @@ static ItmStatus serve(Host* x)
         return save(x);
     case ITM_FMU_RESTORE:
         return restore(x);
+    case ITM_FMU_PORT:
+        return call_port(x);
     default:
         return ITM_OK;
     }
@@ -340,25 +363,33 @@ static ItmStatus serve(Host* x)
 
 // ---------------------------------------------------------------------------- turns
 
-// A short spin before the kernel is asked to wait: a macro step of a small FMU takes a few microseconds.
+// A short spin before the kernel is asked to wait: a macro step of a small FMU takes a few microseconds. Between the micro steps of
+// a mechanism the partner takes one of its own, and the spin is longer.
 #define SPIN 2000
+#define MICRO_STEP_SPIN 20000
 
 static void wait_for_turn(ItmFmuShared* shared)
 {
-    for (int i = 0; i < SPIN; i++) {
+    int spin = shared->command == ITM_FMU_PORT ? MICRO_STEP_SPIN : SPIN;
+    for (int i = 0; i < spin; i++) {
         if (atomic_load_explicit(&shared->turn, memory_order_acquire) == ITM_FMU_TURN_HOST) {
             return;
         }
     }
+    // the flag is set before the kernel looks at the turn, and the other side looks at the flag after changing the turn
+    atomic_store(&shared->is_asleep[ITM_FMU_TURN_HOST], 1);
     while (atomic_load_explicit(&shared->turn, memory_order_acquire) != ITM_FMU_TURN_HOST) {
         syscall(SYS_futex, &shared->turn, FUTEX_WAIT, ITM_FMU_TURN_LIBRARY, NULL, NULL, 0);
     }
+    atomic_store(&shared->is_asleep[ITM_FMU_TURN_HOST], 0);
 }
 
 static void hand_over(ItmFmuShared* shared)
 {
-    atomic_store_explicit(&shared->turn, ITM_FMU_TURN_LIBRARY, memory_order_release);
-    syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_store(&shared->turn, ITM_FMU_TURN_LIBRARY);
+    if (atomic_load(&shared->is_asleep[ITM_FMU_TURN_LIBRARY])) {
+        syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
 }
 
 static ItmFmuShared* map_shared(void)

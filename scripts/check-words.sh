@@ -2,8 +2,8 @@
 # Words that the glossary replaces do not occur in their old sense in documentation, public headers, or messages:
 #   scripts/check-words.sh            number of places per file
 #   scripts/check-words.sh FILE...    every place in these files, with the term to use instead
-# Checked text: pages without code and link targets, the manual page, comments of public headers and of examples, string literals of
-# app and src.
+# Checked text: pages without code and link targets, the manual page, comments of public headers and of examples, comments and string
+# literals of code.
 # shellcheck disable=SC2016  # backquotes and dollars are part of patterns
 set -eu
 cd "$(dirname "$0")/.."
@@ -63,7 +63,12 @@ made up of = consists of
 END
 }
 
-# "file:line:text" of whatever a user reads in a file
+comments_of() { sed -nE 's/^.*\/\/ ?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|"; }
+
+# In comments of code, a tick is the common step of a group or a mark of an axis, and structs, lists and sets have members.
+code_comments_of() { comments_of "$1" | sed -E 's/\b([Tt]icks?|[Mm]embers?)\b//g'; }
+
+# "file:line:text" of the text in a file
 text_of() {
     case $1 in
         *.md) awk -v file="$1" '
@@ -72,8 +77,10 @@ text_of() {
             { is_gap = /^[ \t]*$/ || /^    / && is_gap
               gsub(/`[^`]*`/, ""); gsub(/\]\([^)]*\)/, "]"); print file ":" FNR ":" $0 }' "$1" ;;
         *.yaml) sed -nE 's/^(.*[ \t])?#[ ]?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|" ;;
-        *.h | examples/*.c) sed -nE 's/^.*\/\/ ?/\n/; T; s/^\n//; =; p' "$1" | paste -d: - - | sed "s|^|$1:|" ;;
-        *.c) awk -v file="$1" '
+        include/*.h | examples/*.c) comments_of "$1" ;;
+        *.h) code_comments_of "$1" ;;
+        *.c) code_comments_of "$1"
+            awk -v file="$1" '
             /^[ \t]*(\/\/|#include)/ { next }
             { line = $0; text = ""
               while (match(line, /"([^"\\]|\\.)*"/)) {
@@ -87,7 +94,7 @@ text_of() {
 files() {
     ls README.md CONTRIBUTING.md docs/man/* include/interim/*.h
     find docs -name '*.md'
-    find app src -name '*.c'
+    find app src host fmu -name '*.[ch]'
     find examples -name '*.yaml' -o -name '*.c'
 }
 

@@ -11,7 +11,7 @@ if ! ./fetch.sh; then
 fi
 
 # the licences of what is bundled travel with it
-licences=$(for package in three uplot; do
+licences=$(for package in three; do
     echo "$package:"
     cat node_modules/$package/LICENSE
 done | sed 's,\*/,* /,')

@@ -30,7 +30,7 @@ ITM_EXTERN_C_BEGIN
 #define ITM_VERSION_PATCH 0
 
 #define ITM_NONE (-1)    // no such index
-#define ITM_GROUND (-1)  // the fixed body, wherever a body id is expected
+#define ITM_GROUND (-2)  // the fixed body, wherever a body id is expected; not the same as a body that was not found
 
 // ---------------------------------------------------------------------------- status
 
@@ -70,6 +70,11 @@ typedef struct ItmError {
     int line, column;      // position in the file, 1-based; 0 if unknown
     const char* function;  // library function that detected the error
 } ItmError;
+
+// Handler of a failed internal check: a defect of the library, never bad input. Release builds have no such checks.
+typedef void ItmAssertHandler(const char* expression, const char* file, int line);
+// Set the handler of the process, from any thread; NULL: print to stderr. The library aborts when the handler returns.
+ITM_API void itm_assert_set_handler(ItmAssertHandler* handler);
 
 // ---------------------------------------------------------------------------- values
 

@@ -61,6 +61,7 @@ typedef struct ItmColliderDef {
     int material;    // or ITM_NONE: the default material
     uint32_t group;  // groups of the shape, as bits; default 1
     uint32_t mask;   // groups it collides with, default all; both masks must contain a group of the other shape
+    int color;       // in reports, 0xRRGGBB; ITM_NONE: that of its body
     const ItmVec3* vertices;  // hull, mesh                              (nvertex)
     int nvertex;
     const int* triangles;  // mesh: vertex indices                    (3 ntriangle)

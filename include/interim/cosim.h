@@ -292,6 +292,9 @@ typedef struct ItmForeignMechanism {
     // ends of a micro step, otherwise the last one. Returns the mobility W (nport x nport), symmetric and positive
     // semi-definite, and the acceleration a0 (nport) without forces.
     ItmStatus (*begin)(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error);
+    // After begin: whether W and a0 are all of the model, because no contact is in reach. predict and advance are then not called, and
+    // commit takes the impulses. NULL: never with advance, always without.
+    bool (*is_smooth)(void* self);
     // Rates at the end of a micro step h at forces lambda (nport); nothing moves. NULL: the model is smooth, W and a0 are all.
     ItmStatus (*predict)(void* self, double h, const double* lambda, double* w_end, ItmError* error);
     // One micro step of the model with its contacts: positions s and rates w at its end. NULL as predict.
@@ -373,9 +376,13 @@ ITM_API ItmStatus itm_cosim_step(ItmCosim* cosim);
 // Arrays have one entry per bond of the mechanism, in the order of the bonds.
 
 // Begin a macro step in K micro steps if they are equal; use_heun: positions follow the mean of the rates at both ends of a micro
-// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. ITM_ERR_UNSUPPORTED:
-// the mechanism has other partners, or its coupling is not rim with exchange impulse.
+// step, otherwise the last one. Returns W (n x n) and a0 (n) of w+ = w + h (a0 + W lambda); both may be NULL. K 0: there will be no
+// micro steps, unless it is called again with K > 0. Until commit, itm_cosim_save saves the state before the step.
+// ITM_ERR_UNSUPPORTED: the mechanism has other partners, or its coupling is not rim with exchange impulse.
 ITM_API ItmStatus itm_cosim_begin_step(ItmCosim* cosim, int mechanism, int K, bool use_heun, double* W, double* a0);
+// Contact rows, joint limits and dry friction of the interface model of the step that has begun: those in reach, each solved in every
+// micro step. 0: W and a0 are the whole model.
+ITM_API int itm_cosim_count_step_contacts(const ItmCosim* cosim);
 // Rates w_end at the end of a micro step h at forces lambda, contacts included; nothing moves.
 ITM_API ItmStatus itm_cosim_predict_step(ItmCosim* cosim, double h, const double* lambda, double* w_end);
 // One micro step h at forces lambda, with use_heun the mean of those at its ends. Returns positions s and rates w at its end.
@@ -417,8 +424,6 @@ ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism
 ITM_API ItmData* itm_cosim_get_data(ItmCosim* cosim, int mechanism);
 // Hydraulics of a circuit; NULL if out of range or not a circuit.
 ITM_API ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* cosim, int subsystem);
-// Set an input of a subsystem. It keeps the value until a wire or another call changes it.
-ITM_API ItmStatus itm_cosim_set_input(ItmCosim* cosim, int subsystem, int input, double value);
 
 // An input of the whole system, by its full name: an input of a subsystem ("hydraulics.valve1"), an actuator without a bond
 // ("arm.motor") or an external signal of a mechanism ("arm.drive").
@@ -548,6 +553,24 @@ ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
 ITM_API int itm_cosim_get_doubt_count(const ItmCosim* cosim);
 // One of these quantities, 0 <= doubt < count.
 ITM_API ItmDoubt itm_cosim_get_doubt(const ItmCosim* cosim, int doubt);
+// Kind of a message of a running system.
+typedef enum ItmMessageKind {
+    ITM_MESSAGE_DOUBT,     // a quantity has left its bounds
+    ITM_MESSAGE_RECOVERY,  // a subsystem failed and was restarted; the macro step is repeated
+    ITM_MESSAGE_FAILURE    // a step failed
+} ItmMessageKind;
+// Message of a running system; the texts are valid during the call of the handler.
+typedef struct ItmMessage {
+    ItmMessageKind kind;
+    double time;        // end of the macro step (DOUBT), or its start, s
+    const char* where;  // mechanism, subsystem, bond or interface; "" for the whole machine
+    const char* text;   // one sentence
+} ItmMessage;
+typedef void ItmMessageHandler(void* user, const ItmMessage* message);
+// Set the function that receives messages while the system steps; NULL: none, the default. It runs in the thread that calls
+// itm_cosim_step and must not change the system.
+ITM_API void itm_cosim_set_message_handler(ItmCosim* cosim, ItmMessageHandler* handler, void* user);
+
 // Reference values of the bounds, and the energy error so far.
 typedef struct ItmCosimScale {
     double energy;        // energy of the machine so far, J (see verdict.h)

@@ -1,5 +1,5 @@
 // Guards of the public border: what a caller must give, checked first, so that a NULL object, a NULL name or an index out of range
-// is answered and not followed. The rest of a function relies on it.
+// is refused and not followed. The rest of a function relies on it.
 #ifndef ITM_BASE_GUARD_H
 #define ITM_BASE_GUARD_H
 

@@ -1,4 +1,4 @@
-// The little that a reader must know about UTF-8.
+// The part of UTF-8 that a reader needs.
 #ifndef ITM_BASE_UTF8_H
 #define ITM_BASE_UTF8_H
 

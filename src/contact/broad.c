@@ -18,7 +18,7 @@ void itm_broad_init(ItmBroad* broad, ItmArena* arena, const ItmBroadFilter* filt
 
 // ---------------------------------------------------------------------------- axis
 
-// Infinite boxes (planes) say nothing about where things are.
+// Infinite boxes (planes) have no useful place.
 static bool is_finite_box(const ItmAabb* box)
 {
     return itm_vec_is_finite(box->lo) && itm_vec_is_finite(box->hi);

@@ -15,10 +15,10 @@ typedef struct ItmPair {
     int a, b;  // a < b
 } ItmPair;
 
-// What a shape may meet: a pair is tested where each one's group is in the other's mask.
+// What a shape may collide with: a pair is tested where each one's group is in the other's mask.
 typedef struct ItmBroadFilter {
     uint32_t group, mask;
-    int body;  // shapes of one body never meet; ITM_GROUND: fixed, and fixed ones never meet either
+    int body;  // shapes of one body never collide; ITM_GROUND: fixed, and fixed ones never collide either
 } ItmBroadFilter;
 
 // clang-format off

@@ -202,7 +202,7 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
 
 // ---------------------------------------------------------------------------- pairs
 
-// What the broad phase cannot know: kinds that never meet, and pairs of bodies that do not.
+// Tests beyond the broad phase: kinds that never collide, and pairs of bodies that do not.
 static bool may_meet(void* context, int i, int j)
 {
     const ItmContactModel* model = context;

@@ -18,6 +18,7 @@ typedef struct ItmCollider {
     ItmGeom* geom;       // owned
     int      material;   // index in the table of surfaces
     uint32_t group, mask;
+    int      color;      // 0xRRGGBB or ITM_NONE
 } ItmCollider;
 
 typedef struct ItmGap {
@@ -35,7 +36,7 @@ typedef struct ItmContactModel {
     ItmCollider* colliders;     // (ncollider)
     ItmGap*      gaps;          // (ngap)
     ItmSurface*  surfaces;      // what holds between two materials   (nmaterial x nmaterial)
-    uint64_t*    excluded;      // pairs of bodies that never meet, sorted (nexcluded)
+    uint64_t*    excluded;      // pairs of bodies that never collide, sorted (nexcluded)
 } ItmContactModel;
 
 // A contact of the present step.
@@ -64,10 +65,10 @@ typedef struct ItmContactData {
 
 // The geometry of a definition. ITM_ERR_INPUT where it has none: a flat hull, a mesh without triangles.
 ItmStatus itm_contact_create_geom(ItmGeom** geom, const ItmColliderDef* def, ItmError* error);
-// What holds where two materials meet that are not given as a pair.
+// The law between two materials that are not given as a pair.
 ItmSurface itm_contact_combine_surfaces(const ItmSurface* a, const ItmSurface* b);
 
-// Whether shapes of these bodies (ITM_NONE: the world) never meet.
+// Whether shapes of these bodies (ITM_NONE: the world) never collide.
 bool itm_contact_is_excluded(const ItmContactModel* contact, int body_a, int body_b);
 
 // Bytes of the contacts of a data object.

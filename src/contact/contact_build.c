@@ -73,6 +73,7 @@ static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider*
         .material = def->material == ITM_NONE ? 0 : def->material + 1,
         .group = def->group,
         .mask = def->mask,
+        .color = def->color,
     };
     c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
     c->frame.p = itm_vec_sub(c->frame.p, at.origin);

@@ -33,7 +33,7 @@ typedef struct ItmBvhNode {
 typedef struct ItmMeshGeom {
     int nvertex, ntriangle, nnode;
     ItmVec3* vertices;     // (nvertex)                                               m
-    int* triangles;        // corners, counter-clockwise from outside (3 ntriangle)
+    int* triangles;        // corners, counter-clockwise seen from outside (3 ntriangle)
     int* across;           // triangle beyond the edge from corner i to i+1, or ITM_NONE (3 ntriangle)
     int* order;            // triangles in the order of the leaves    (ntriangle)
     ItmBvhNode* nodes;     // root first                              (nnode)
@@ -89,7 +89,7 @@ ItmVec3 itm_geom_support(const ItmGeom* geom, ItmVec3 direction);
 
 // Mass, centre and inertia about the centre of a homogeneous solid, in the frame of the shape.
 // ITM_ERR_INPUT for shapes that enclose no volume (plane, field, open mesh), and for a mesh whose
-// triangles face inwards or whose edges do not match; the message says which.
+// triangles face inwards or whose edges do not match; the message names them.
 ItmStatus itm_geom_compute_mass(double* mass, ItmVec3* com, ItmSym3* inertia, const ItmGeom* geom, double density,
                                 ItmError* error);
 

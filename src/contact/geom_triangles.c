@@ -221,7 +221,7 @@ static int get_field_across(const ItmFieldGeom* field, int triangle, int edge)
     }
 }
 
-// Cells lo .. hi that meet an interval, of n cells of width d. Also right for infinite intervals.
+// Cells lo .. hi that overlap an interval, of n cells of width d. Also right for infinite intervals.
 static void cell_range(int* first, int* last, double lo, double hi, double d, int n)
 {
     *first = (int)fmin(fmax(floor(lo / d), 0), n);

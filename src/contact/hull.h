@@ -15,7 +15,7 @@ typedef struct ItmHull {
     ItmVec3* normals;        // outward unit normals of the faces                (nface)
     double* offsets;         // a face is normal . x = offset                    (nface)        m
     int* face_adr;           // face f owns corners face_adr[f] .. face_adr[f+1] (nface + 1)
-    int* face_corners;       // vertex indices, counter-clockwise from outside
+    int* face_corners;       // vertex indices, counter-clockwise seen from outside
     ItmVec3* directions;     // edge directions, parallel edges once             (ndirection)
     int* neighbour_adr;      // vertex v is joined to neighbours[neighbour_adr[v]] ..   (nvertex + 1)
     int* neighbours;
@@ -34,7 +34,7 @@ ItmStatus itm_hull_build_box(ItmHull* hull, ItmVec3 half, ItmError* error);
 void itm_hull_free(ItmHull* hull);
 
 // Finish a hull from polygonal faces: check that they close, then fill the tables. Used by the builders.
-//   loops  corners of all faces as indices into points, counter-clockwise from outside
+//   loops  corners of all faces as indices into points, counter-clockwise seen from outside
 //   adr    face f owns loops[adr[f]] .. loops[adr[f+1]]        (nface + 1)
 // ITM_ERR_INPUT if the faces do not close.
 ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint, const int* loops, const int* adr,
@@ -43,7 +43,7 @@ ItmStatus itm_hull_build_faces(ItmHull* hull, const ItmVec3* points, int npoint,
 // Triangulated convex hull, the first stage of itm_hull_build.
 typedef struct ItmHullTriangles {
     int count;
-    int (*corners)[3];  // indices of points, counter-clockwise from outside; owned
+    int (*corners)[3];  // indices of points, counter-clockwise seen from outside; owned
     int (*across)[3];   // triangle beyond the edge from corner i to the next; owned
 } ItmHullTriangles;
 

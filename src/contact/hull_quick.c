@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct Face {
-    int v[3];       // corners, counter-clockwise from outside
+    int v[3];       // corners, counter-clockwise seen from outside
     int across[3];  // face beyond the edge v[i], v[i+1]
     ItmVec3 n;      // outward unit normal
     double offset;  // n . x of its points

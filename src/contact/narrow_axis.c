@@ -53,7 +53,7 @@ static void climb_all(ItmAxis* axis, const ItmStarts* starts, const ItmCore* a, 
     }
 }
 
-// A face normal that is as good as n to within rounding is the exact answer.
+// A face normal that is as good as n to within rounding is the exact result.
 static void snap_to_face(ItmAxis* axis, const ItmCore* a, const ItmCore* b, const ItmCore* core, double sign)
 {
     double best_cosine = 0.9999;

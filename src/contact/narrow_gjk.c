@@ -23,7 +23,7 @@ static void keep_part(Simplex* s, const Part* part)
 {
     Simplex old = *s;
     s->n = part->n;
-    // the second bound is for the compiler, which cannot know the first
+    // the second bound is for the compiler, which cannot derive the first
     for (int i = 0; i < part->n && i < 3; i++) {
         s->w[i] = old.w[part->vertex[i]];
         s->a[i] = old.a[part->vertex[i]];

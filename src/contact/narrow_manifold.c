@@ -1,4 +1,4 @@
-// From a common normal to contact points: the features that face each other are cut with each other in the
+// From a common normal to contact points: the features that face each other are clipped with each other in the
 // plane perpendicular to n, and each corner of what they share is lifted back onto both, along n.
 #include "contact/narrow_core.h"
 
@@ -207,7 +207,7 @@ static bool is_taken(const Cut* cut, Point2 q)
     return false;
 }
 
-// A place that the surface's other triangles answer for: known, but no contact of its own.
+// A place that belongs to the surface's other triangles: recorded, but no contact of its own.
 static void note_quiet(Cut* cut, double gap)
 {
     cut->smallest = fmin(cut->smallest, gap);
@@ -411,7 +411,7 @@ void itm_narrow_manifold_add(ItmManifold* manifold, const ItmAxis* axis, const I
         flatten(&flat_b, &feature_b, n, u, v);
         cut_features(&cut, &flat_a, &flat_b);
     }
-    // the nearest points of all, where the cut has missed them
+    // the nearest points of all, where clipping has missed them
     if (!axis->is_imposed && cut.smallest > axis->gap + 1e-8 * size) {
         itm_narrow_find_feature(&feature_a, a, n, TIGHT);
         itm_narrow_find_feature(&feature_b, b, itm_vec_neg(n), TIGHT);

@@ -1,6 +1,6 @@
 // A convex shape against the triangles of a mesh or height field, one by one.
 //
-// A triangle taken by itself knows nothing of its neighbours, and would catch a body that slides over a flat
+// A triangle taken by itself ignores its neighbours, and would catch a body that slides over a flat
 // floor at the edges between two of them. So a normal must be one that the surface has: beyond an edge it may
 // lean only between the normals of the two triangles, and not at all where they are flat or hollow. Otherwise
 // the triangle's own normal is imposed, and only what lies over the triangle counts.

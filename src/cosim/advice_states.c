@@ -1,7 +1,7 @@
 // The states that the linearised macro step disturbs, and their components.
 //
 // States: coordinates and velocities of bodies that joints or forces connect with an interface or a driven actuator, states of the
-// subsystems, and the memory of bonds. Bodies that meet those by contact only are left out (a block that lies there): their own
+// subsystems, and the memory of bonds. Bodies that touch those by contact only are left out (a block that lies there): their own
 // contacts respond to a disturbance upwards and downwards differently, which is no growth.
 //
 // Components come from a union-find over bodies of all mechanisms and subsystems. States of different components can be disturbed in the
@@ -188,7 +188,7 @@ static void spread_driven(Graph* g)
     }
 }
 
-// Shapes that collide may meet.
+// Shapes that may touch.
 static void join_contacts(Graph* g, const ItmModel* m, int mechanism)
 {
     int last = ITM_NONE;

@@ -83,7 +83,7 @@ static ItmStatus choose_exchange(ItmCosim* x, ItmAssembly* assembly, ItmError* e
     return ITM_OK;
 }
 
-// Micro steps from the mechanisms' own steps: all of them meet.
+// Micro steps from the mechanisms' own steps: all of them coincide.
 static ItmStatus choose_micro_steps(const ItmCosim* x, ItmAssembly* assembly, ItmError* error)
 {
     long K = 1;
@@ -299,7 +299,7 @@ static ItmStatus create_assembly(ItmCosim* x, ItmAssembly* assembly, ItmRim** ri
     return status == ITM_OK && needs_views(x, assembly) ? create_views(assembly, rims, error) : status;
 }
 
-// Orientations at the start are those that stay; points must meet.
+// Orientations at the start are those that stay; points must coincide.
 static ItmStatus meet(ItmCosim* x, ItmFrameBond* bond, ItmError* error)
 {
     const ItmInterface *a = get_end(x, bond, true), *b = get_end(x, bond, false);
@@ -350,7 +350,7 @@ void itm_assembly_destroy_all(ItmCosim* x)
     free(x->assemblies);
 }
 
-// ---------------------------------------------------------------------------- the cut
+// ---------------------------------------------------------------------------- the interface
 
 // Rotation vector of R (world axes), small or not.
 static ItmVec3 rotation_vector(const ItmMat3* R)

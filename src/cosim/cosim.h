@@ -1,7 +1,7 @@
 // A running co-simulation: mechanisms, subsystems (running subsystems), the bonds and wires between them, and how they are
 // grouped for stepping.
 //
-// Time is counted in ticks of a group: a subsystem steps when its period of ticks comes round, so any integer ratios of steps meet
+// Time is counted in ticks of a group: a subsystem steps when its period of ticks comes round, so any integer ratios of steps coincide
 // exactly.
 #ifndef ITM_COSIM_COSIM_H
 #define ITM_COSIM_COSIM_H
@@ -22,7 +22,7 @@ typedef struct ItmBondMemory {
     double npast;            // communication points before this one that are known, at most 2
     double w_past[2];        // rates there, the latest first                       m/s
     double force;            // of the port at the end of the last micro step       N
-    double active;           // the part of it that the mechanism is told           N
+    double active;           // the part of it that the mechanism receives          N
     double P0, P1;           // impulse and moment of the last macro step           N s
     double residual_power;   // W
     double residual_energy;  // J
@@ -41,11 +41,11 @@ typedef struct ItmBond {
     double slope, curve;     // predicted rate: w + slope tau + curve tau^2
     // as the subsystem sees the interface, at the micro rate
     double s_now, w_now, w_end;
-    double s_port;           // where the port got to by the rates it was told      m
+    double s_port;           // where the port got to by the rates it received      m
     double lambda;           // force of the port at present                        N
     double lambda_start;     // and at the start of its micro step                  N
-    double told;             // force that the mechanism is told for this step      N
-    double held;             // force that it has: with its own friction where that is not told
+    double told;             // force that the mechanism receives for this step     N
+    double held;             // force that it has: with its own friction where it receives none
     double shown;            // force that its interface model has for it: at the rate of the start of the step
     double work_port;        // of the port over this step                          J
     double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
@@ -110,7 +110,7 @@ typedef struct ItmAssembly {
     ItmRimLink* links;       //                                                     (nlink)
     bool is_held;            // exchange hold
     bool has_subsystems;        // subsystems share its interface model: a group runs it
-    int  K;                  // micro steps a macro step, where no subsystem says so
+    int  K;                  // micro steps per macro step, unless a subsystem has its own
     ItmRimJoin join;         // of the mechanisms' interface models, smooth copies where these are smooth
     ItmRim* smooth;          // the copies                                          (nmechanism)
     ItmInterfaceModel interface_model;
@@ -140,7 +140,7 @@ typedef struct ItmMechanism {
     bool     has_rim;        // a bond is coupled by the interface model
     bool     is_smooth;      // of which contacts that hold are part
     bool     uses_impulse;   // and its forces come as impulses
-    bool     use_heun;       // the interface model goes by Heun's rule
+    bool     use_heun;       // the interface model uses Heun's rule
     int      K;              // micro steps of the interface model a macro step
     ItmRim   rim;
     ItmInterfaceModel interface_model;
@@ -152,9 +152,9 @@ typedef struct ItmMechanism {
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
-    bool     is_supported;   // its momentum can change from outside
+    bool     is_supported;   // its momentum can change by reactions
     long     steps_seen, unfinished_seen; // of its step info by the monitor
-    bool     is_watched;     // a wire wants its outputs
+    bool     is_watched;     // a wire reads its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
     ItmError error;
@@ -170,7 +170,7 @@ typedef struct ItmSubsystemInstance {
     long     period;         // ticks of its group between two steps
     int      group;
     int      wire, nwire;    // those that feed it
-    bool     is_watched;     // a wire wants its outputs
+    bool     is_watched;     // a wire reads its outputs
     int*     bonds;          // by port, or ITM_NONE                                (nport)
     double  *s, *w, *w_end;  // of its ports                                        (nport)
     double*  force;          //                                                     (nport)    N
@@ -275,6 +275,7 @@ struct ItmCosim {
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
     int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
+    bool     is_driving;     // and they have begun
 
     // bounds: what has one, and what it has been
     ItmJudged* judged;      //                                                  (njudged)
@@ -283,6 +284,8 @@ struct ItmCosim {
     ItmMachineWatch* machine;
     ItmMechanismWatch* watches; //                                                  (nmechanism)
     bool     is_trial;       // steps that are taken back: nothing is judged
+    ItmMessageHandler* message_handler; // or NULL
+    void*    message_user;
 
     // inputs and outputs
     int      ninput;
@@ -315,6 +318,8 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
 const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot);
 // Whether the coordinate of a bond is an angle.
 bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot);
+// Whether an actuator has a bond.
+bool itm_mechanism_has_bond(const ItmMechanism* part, int actuator);
 // The force of a bond's port as an output of the mechanism.
 void itm_mechanism_show_force(ItmMechanism* part, int slot, double force);
 // Positions and rates of the interfaces in the present state into the interface model. Status and error in `part`.
@@ -356,7 +361,7 @@ ItmStatus itm_assembly_group_all(ItmCosim* x, ItmError* error);
 // Micro steps of their interface models from the macro step of the system.
 ItmStatus itm_assembly_fit_steps(ItmCosim* x, ItmError* error);
 void itm_assembly_fit_models(ItmCosim* x);
-// Their joined interface models, once the mechanisms are there. Refuses frames that do not meet at the start.
+// Their joined interface models, once the mechanisms are there. Refuses frames that do not coincide at the start.
 ItmStatus itm_assembly_create_all(ItmCosim* x, ItmError* error);
 void itm_assembly_destroy_all(ItmCosim* x);
 // How far the two frames of each bond are apart, after the measurement of all mechanisms.
@@ -450,6 +455,8 @@ void itm_verdict_destroy(ItmCosim* x);
 void itm_verdict_begin(ItmCosim* x);
 // Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
+// Give a message to the handler, if there is one; nothing in trials.
+void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
 const ItmExcess* itm_verdict_get_excess(const ItmCosim* x, ItmDoubtKind kind, int index);
 

@@ -12,6 +12,12 @@ static ItmMechanism* get_driven(ItmCosim* x)
     return x->driven != ITM_NONE ? &x->mechanisms[x->driven] : NULL;
 }
 
+// The mechanism whose micro steps have begun.
+static ItmMechanism* get_driving(ItmCosim* x)
+{
+    return x->is_driving ? get_driven(x) : NULL;
+}
+
 // ---------------------------------------------------------------------------- begin
 
 // Whether all bonds of a mechanism end at one subsystem that is alone in its group, apart from controls sampled at communication points.
@@ -31,30 +37,54 @@ static bool has_one_partner(const ItmCosim* x, const ItmMechanism* part)
     return is_one && group->ninterface_model == 1;
 }
 
-ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun, double* W, double* a0)
+static ItmStatus note(ItmCosim* x, ItmMechanism* part, ItmStatus status)
 {
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    if (mechanism < 0 || mechanism >= x->nmechanism || K < 1 || x->driven != ITM_NONE) {
-        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "there is no mechanism %d, K is below 1, or a step has begun already", mechanism);
+    if (status != ITM_OK) {
+        itm_mechanism_note_failure(part, status);
+        x->error = part->error;
     }
+    return status;
+}
+
+// The interface model; the mechanism waits for its micro steps.
+static ItmStatus reduce(ItmCosim* x, int mechanism)
+{
     ItmMechanism* part = &x->mechanisms[mechanism];
     if (!part->uses_impulse || part->assembly != ITM_NONE || part->foreign != NULL || !has_one_partner(x, part)) {
-        return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, __func__, part->name,
+        return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_begin_step", part->name,
                              "micro steps of mechanism '%s' cannot be taken by the caller: it needs coupling rim, "
                              "exchange impulse, and all its bonds at one subsystem that stands for the partner",
                              part->name);
     }
     ItmStatus status = itm_cosim_prepare(x);
+    if (status == ITM_OK) {
+        x->driven = mechanism;
+        x->is_driving = false;
+        part->rim.tau = 0.0;
+    }
+    return status;
+}
+
+ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun, double* W, double* a0)
+{
+    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    bool is_again = x->driven == mechanism && !x->is_driving && K > 0;
+    if (mechanism < 0 || mechanism >= x->nmechanism || K < 0 || (x->driven != ITM_NONE && !is_again)) {
+        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                             "there is no mechanism %d, K is negative, or a step has begun already", mechanism);
+    }
+    ItmMechanism* part = &x->mechanisms[mechanism];
+    ItmStatus status = is_again ? ITM_OK : reduce(x, mechanism);
     if (status != ITM_OK) {
         return status;
     }
-    x->driven = mechanism;
-    status = itm_rim_begin(&part->rim, K, use_heun);
-    if (status != ITM_OK) {
-        itm_mechanism_note_failure(part, status);
-        x->error = part->error;
-        return itm_cosim_abandon(x, status);
+    part->rim.use_heun = use_heun;
+    if (K > 0) {
+        x->is_driving = true;
+        status = note(x, part, itm_rim_begin(&part->rim, K, use_heun));
+        if (status != ITM_OK) {
+            return itm_cosim_abandon(x, status);
+        }
     }
     size_t n = (size_t)part->rim.n;
     if (W != NULL) {
@@ -66,33 +96,31 @@ ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun,
     return ITM_OK;
 }
 
+int itm_cosim_count_step_contacts(const ItmCosim* x)
+{
+    ITM_GUARD(x != NULL, 0);
+    return x->driven != ITM_NONE ? x->mechanisms[x->driven].rim.contacts.problem.n : 0;
+}
+
 // ---------------------------------------------------------------------------- micro steps
 
 static ItmStatus refuse_order(ItmCosim* x)
 {
-    return itm_error_set(&x->error, ITM_ERR_ARGUMENT, "itm_cosim_begin_step", NULL, "no step has begun");
-}
-
-static ItmStatus note(ItmCosim* x, ItmMechanism* part, ItmStatus status)
-{
-    if (status != ITM_OK) {
-        itm_mechanism_note_failure(part, status);
-        x->error = part->error;
-    }
-    return status;
+    return itm_error_set(&x->error, ITM_ERR_ARGUMENT, "itm_cosim_begin_step", NULL,
+                         "no step has begun, or none with micro steps");
 }
 
 ItmStatus itm_cosim_predict_step(ItmCosim* x, double h, const double* lambda, double* w_end)
 {
     ITM_GUARD(x != NULL && lambda != NULL && w_end != NULL, ITM_ERR_ARGUMENT);
-    ItmMechanism* part = get_driven(x);
+    ItmMechanism* part = get_driving(x);
     return part != NULL ? note(x, part, itm_rim_predict(&part->rim, h, lambda, w_end)) : refuse_order(x);
 }
 
 ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, double* s, double* w)
 {
     ITM_GUARD(x != NULL && lambda != NULL && s != NULL && w != NULL, ITM_ERR_ARGUMENT);
-    ItmMechanism* part = get_driven(x);
+    ItmMechanism* part = get_driving(x);
     if (part == NULL) {
         return refuse_order(x);
     }
@@ -105,15 +133,15 @@ ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, do
 
 // ---------------------------------------------------------------------------- end
 
-// Impulses from outside, without micro steps: as they are where there are no contacts, otherwise by two micro steps with the constant
+// Impulses that a caller gives, without micro steps: as they are where there are no contacts, otherwise by two micro steps with the constant
 // forces that have the same impulse and moment, each over half of H.
-static ItmStatus take_impulses(ItmMechanism* part, const double* P0, const double* P1, double theta)
+static ItmStatus take_impulses(ItmMechanism* part, bool is_begun, const double* P0, const double* P1, double theta)
 {
     ItmRim* rim = &part->rim;
     double H = rim->H;
     int n = rim->n;
     if (rim->contacts.problem.n > 0) {
-        ItmStatus status = itm_rim_begin(rim, 2, rim->use_heun);
+        ItmStatus status = is_begun ? ITM_OK : itm_rim_begin(rim, 2, rim->use_heun);
         for (int half = 0; half < 2 && status == ITM_OK; half++) {
             for (int i = 0; i < n; i++) {
                 part->lambda[i] = (half == 0 ? 4.0 * P1[i] - P0[i] : 3.0 * P0[i] - 4.0 * P1[i]) / H;
@@ -165,7 +193,7 @@ ItmStatus itm_cosim_commit_step(ItmCosim* x, const double* P0, const double* P1,
     }
     ItmStatus status = ITM_OK;
     if (part->rim.tau == 0.0) {
-        status = P0 != NULL && P1 != NULL ? note(x, part, take_impulses(part, P0, P1, theta))
+        status = P0 != NULL && P1 != NULL ? note(x, part, take_impulses(part, x->is_driving, P0, P1, theta))
                                           : itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
                                                           "the macro step has neither micro steps nor impulses");
     }

@@ -397,7 +397,10 @@ static ItmStatus find_model(ItmForeign* f, ItmRim* rim, int K, bool use_heun, It
     switch (f->source) {
     case ITM_MOBILITY_PORT:
         f->is_begun = true;
-        return CALL(f, begin, error, f->t, f->H, K, use_heun, rim->W, rim->a0);
+        status = CALL(f, begin, error, f->t, f->H, K, use_heun, rim->W, rim->a0);
+        f->is_smooth = f->table.advance == NULL || f->table.predict == NULL ||
+                       (f->table.is_smooth != NULL && f->table.is_smooth(f->table.self));
+        return status;
     case ITM_MOBILITY_DERIVATIVES:
         status = CALL(f, get_derivatives, error, f->f, rim->W, f->w_probe);
         remove_forces(f, rim, f->w_probe);
@@ -432,20 +435,33 @@ ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int
 
 // ---------------------------------------------------------------------------- micro steps
 
+bool itm_foreign_is_smooth(const ItmForeign* f)
+{
+    return f->source != ITM_MOBILITY_PORT || f->is_smooth;
+}
+
 ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
                               ItmError* error)
 {
     ItmError cause;
-    bool is_port = f->source == ITM_MOBILITY_PORT && f->table.predict != NULL;
-    return is_port ? CALL(f, predict, error, h, lambda, w_end) : itm_rim_predict(rim, h, lambda, w_end);
+    return itm_foreign_is_smooth(f) ? itm_rim_predict(rim, h, lambda, w_end)
+                                    : CALL(f, predict, error, h, lambda, w_end);
 }
 
+// Impulses, moments and work are those of the model without contacts, whose rates are then replaced.
 ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double* lambda, ItmError* error)
 {
     ItmError cause;
-    ItmStatus status = itm_rim_advance(rim, h, lambda);  // impulses, moments and work
-    bool is_port = f->source == ITM_MOBILITY_PORT && f->table.advance != NULL;
-    return is_port && status == ITM_OK ? CALL(f, advance, error, h, lambda, rim->s, rim->w) : status;
+    ItmStatus status = itm_rim_advance(rim, h, lambda);
+    if (itm_foreign_is_smooth(f) || status != ITM_OK) {
+        return status;
+    }
+    memcpy(f->column, rim->w, sizeof(double) * (size_t)f->n);
+    status = CALL(f, advance, error, h, lambda, rim->s, rim->w);
+    for (int i = 0; i < f->n; i++) {
+        rim->work[i] += 0.5 * h * lambda[i] * (rim->w[i] - f->column[i]);
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------- macro steps

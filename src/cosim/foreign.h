@@ -47,6 +47,7 @@ typedef struct ItmForeign {
     // of the present macro step
     double  t, H;            // s
     bool    is_begun;        // the port has begun its step
+    bool    is_smooth;       // and W and a0 are all of its model
     double *s, *w;           // at the start                                            (n)         m, m/s
     double* work;            // of the forces on the mechanism                          (n)         J
     double *w_free, *w_probe, *s_probe, *force, *column; // scratch                     (n)
@@ -69,6 +70,8 @@ ItmStatus itm_foreign_measure(ItmForeign* f, double* s, double* w, ItmError* err
 // The interface model for the macro step H from t in K micro steps: rim->W, rim->a0. rim->s and rim->w are those of this time.
 ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int K, bool use_heun, ItmError* error);
 
+// Whether the numbers in rim are all of the interface model; otherwise the port solves contacts in every micro step.
+bool itm_foreign_is_smooth(const ItmForeign* f);
 // Micro steps as itm_rim_predict and itm_rim_advance: by the port where it solves contacts, otherwise by the numbers in rim.
 ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
                               ItmError* error);

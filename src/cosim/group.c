@@ -1,9 +1,9 @@
 // Micro steps of subsystems that step side by side, and of the interface models they share.
 //
-// At every tick: sampled subsystems that are due compute their outputs; then the others that are due are told the motion of their
+// At every tick: sampled subsystems that are due compute their outputs; then the others that are due receive the motion of their
 // ports and take a step. Ports at an interface model:
 //   w+ = w + h (a0 + W lambda), s+ = s + h w+, contacts in between (src/rim), with the force of the step's end; by Heun's rule
-//   with the mean of the forces at both ends, the rates told to the subsystems being predicted by the first.
+//   with the mean of the forces at both ends, the first predicts the rates that the subsystems receive.
 // Subsystems at one model may take different steps: the model takes those of their common measure, and a longer step of a subsystem
 // pushes with its one force (or mean) over all of them.
 // Ports with predicted rates follow their polynomial.
@@ -62,7 +62,7 @@ static void ask_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
     }
 }
 
-// What the mechanisms will be told of the forces of the ports, which are those of the end of the last motion.
+// Forces of the ports that the mechanisms will receive: those of the end of the last motion.
 static void remember_forces(ItmCosim* x, const ItmSubsystemInstance* subsystem)
 {
     const ItmSubsystem* table = &subsystem->table;
@@ -230,7 +230,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
     return ITM_OK;
 }
 
-// After a subsystem's step: forces, impulses, work by the rates it was told.
+// After a subsystem's step: forces, impulses, work by the rates it received.
 static void take_forces(ItmCosim* x, ItmSubsystemInstance* subsystem)
 {
     double h = subsystem->step;
@@ -410,8 +410,8 @@ static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group
     const ItmInterfaceModel* model = group->ninterface_model > 0 ? group->interface_models[0] : NULL;
     bool is_alone = alone != NULL && group->ninterface_model <= 1 && alone->table.nport <= ITM_MOST_RUN_PORTS;
     if (is_alone && model != NULL) {
-        is_alone = model->K == group->nticks && model->foreign == NULL && model->rim->contacts.problem.n == 0 &&
-                   model->rim->effective == NULL;
+        is_alone = model->K == group->nticks && model->rim->contacts.problem.n == 0 && model->rim->effective == NULL &&
+                   (model->foreign == NULL || itm_foreign_is_smooth(model->foreign));
         for (int i = 0; i < model->n && is_alone; i++) {
             const ItmBond* bond = &x->bonds[model->bonds[i]];
             is_alone = &x->subsystems[bond->subsystem] == alone && itm_cosim_is_rim(bond->options.coupling);

@@ -27,16 +27,6 @@ static bool is_wired(const ItmCosim* x, const ItmInputInfo* it)
     return false;
 }
 
-static bool has_bond(const ItmMechanism* part, int actuator)
-{
-    for (int i = 0; i < part->nbond; i++) {
-        if (part->rim.actuator[i] == actuator) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Count an input or, where there is a list, add it: "part.name". A second input of the same name stays without one.
 static bool add_input(ItmCosim* x, ItmInputInfo input, const char* part, const char* own, size_t length)
 {
@@ -62,7 +52,7 @@ static bool add_mechanism(ItmCosim* x, int mechanism)
     bool is_good = true;
     for (int i = 0; i < m->nactuator && is_good; i++) {
         const char* name = itm_actuator_name(m, i);
-        if (!has_bond(part, i)) {
+        if (!itm_mechanism_has_bond(part, i)) {
             ItmInputInfo input = {.subsystem = ITM_NONE, .mechanism = mechanism, .index = i};
             is_good = add_input(x, input, part->name, name, strlen(name));
         }
@@ -161,7 +151,10 @@ ItmStatus itm_cosim_set_input_value(ItmCosim* x, int input, double value)
                              "a wire sets input '%s' at every step; remove the wire to set it yourself", it->name);
     }
     if (it->subsystem != ITM_NONE) {
-        return itm_cosim_set_input(x, it->subsystem, it->index, value);
+        ItmSubsystemInstance* instance = &x->subsystems[it->subsystem];
+        instance->u[it->index] = instance->offset[it->index] + value;
+        instance->table.set_inputs(instance->table.self, instance->u);
+        return ITM_OK;
     }
     ItmMechanism* part = &x->mechanisms[it->mechanism];
     ItmStatus status = it->is_signal ? itm_data_set_signal(part->model, part->data, it->index, value, x->step)

@@ -1,12 +1,12 @@
 // The energy ledger of the bonds: what the coupling itself adds or takes.                          [cranes, eqs. 16, 21, 22, 24]
 //
-// At a communication point the mechanism has had the force f and reached the rate w; the port was told the rate w~ and gives
+// At a communication point the mechanism has had the force f and reached the rate w; the port received the rate w~ and gives
 // the force f~. The residual power is dP = f w - f~ w~, its integral the residual energy, by the trapezoidal rule (the
 // second minus of eq. 24 is a misprint). Beside these estimates from the points alone stands the work of the step itself:
 //   the port gave    sum h f~ w~ over the micro steps
 //   the mechanism got   held force: sum h f (w_n + w_n+1) / 2 over its own steps;  impulses: the work on its interface model, and (P0 - P1) times
 //                       what its rate at the end differs from the model's
-// The difference is the coupling energy error; > 0: the coupling has added energy.
+// The difference is the coupling energy error; > 0: the coupling created energy.
 #include "cosim/cosim.h"
 
 #include "base/guard.h"

@@ -1,4 +1,4 @@
-// A mechanism in a co-simulation: what it tells at a communication point, and its macro step with impulses or held forces.
+// A mechanism in a co-simulation: its values at a communication point, and its macro step with impulses or held forces.
 //
 // Impulse exchange: the mechanism ends with exactly the velocity and position that its interface model had in the micro steps
 // of the subsystems. One evaluation at the middle, q_m = q (+) H/2 v, serves the interface model and the mechanism's step
@@ -38,6 +38,16 @@ const char* itm_mechanism_get_port_name(const ItmMechanism* part, int slot)
 {
     return part->foreign != NULL ? part->foreign->table.port_names[slot]
                                  : itm_actuator_name(part->model, part->rim.actuator[slot]);
+}
+
+bool itm_mechanism_has_bond(const ItmMechanism* part, int actuator)
+{
+    for (int i = 0; i < part->nbond; i++) {
+        if (part->rim.actuator[i] == actuator) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool itm_mechanism_is_rotary(const ItmMechanism* part, int slot)
@@ -98,7 +108,7 @@ static double get_passive(const ItmCosim* x, const ItmBond* bond, double s, doub
                : 0.0;
 }
 
-// Force that the mechanism has at s, w: what it is told, and with velocity-pressure its own friction.
+// Force on the mechanism at s, w: the force it received, and with velocity-pressure its own friction.
 static double held_force(const ItmCosim* x, const ItmBond* bond, double s, double w)
 {
     return bond->told + get_passive(x, bond, s, w);

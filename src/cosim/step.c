@@ -164,6 +164,10 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
+    if (x->driven != ITM_NONE) {
+        memcpy(bytes, x->backup, size);  // the step that has begun may be going on
+        return ITM_OK;
+    }
     return refuse_state(x, copy_out(x, bytes), "saved");
 }
 
@@ -319,7 +323,7 @@ static void run_second(void* context, int job)
     itm_mechanism_check(x, part);
 }
 
-// What the mechanisms are told of the forces that are known now.
+// Forces that the mechanisms receive, as far as they are available now.
 static void tell_forces(ItmCosim* x)
 {
     for (int i = 0; i < x->nbond; i++) {
@@ -449,9 +453,21 @@ static bool has_recovered(const ItmCosim* x)
     bool is_any = false;
     for (int i = 0; i < x->nsubsystem; i++) {
         const ItmSubsystem* table = &x->subsystems[i].table;
-        is_any = (table->is_recovered != NULL && table->is_recovered(table->self)) || is_any;
+        if (table->is_recovered != NULL && table->is_recovered(table->self)) {
+            itm_cosim_send_message(x, ITM_MESSAGE_RECOVERY, itm_cosim_get_time(x), x->subsystems[i].name,
+                                   x->error.message);
+            is_any = true;
+        }
     }
     return is_any;
+}
+
+static ItmStatus report_failure(const ItmCosim* x, ItmStatus status)
+{
+    if (status != ITM_OK) {
+        itm_cosim_send_message(x, ITM_MESSAGE_FAILURE, itm_cosim_get_time(x), "", x->error.message);
+    }
+    return status;
 }
 
 static ItmStatus try_step(ItmCosim* x)
@@ -464,7 +480,7 @@ ItmStatus itm_cosim_step(ItmCosim* x)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmStatus status = try_step(x);
-    return status != ITM_OK && has_recovered(x) ? try_step(x) : status;
+    return report_failure(x, status != ITM_OK && has_recovered(x) ? try_step(x) : status);
 }
 
 ItmStatus itm_cosim_step_free(ItmCosim* x)
@@ -479,10 +495,27 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
     ItmStatus status = itm_step(part->model, part->data);
     if (status != ITM_OK) {
         x->error = *itm_data_get_error(part->data);
-        return status;
+        return report_failure(x, status);
     }
     status = itm_verdict_update(x, itm_data_get_time(part->data));
-    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
+    return status == ITM_OK ? ITM_OK : report_failure(x, itm_cosim_abandon(x, status));
+}
+
+// ---------------------------------------------------------------------------- messages
+
+void itm_cosim_set_message_handler(ItmCosim* x, ItmMessageHandler* handler, void* user)
+{
+    ITM_GUARD_VOID(x != NULL);
+    x->message_handler = handler;
+    x->message_user = user;
+}
+
+void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text)
+{
+    if (x->message_handler != NULL && !x->is_trial) {
+        ItmMessage message = {kind, time, where, text};
+        x->message_handler(x->message_user, &message);
+    }
 }
 
 // ---------------------------------------------------------------------------- looking
@@ -569,19 +602,6 @@ ItmHydraulics* itm_cosim_get_hydraulics(ItmCosim* x, int subsystem)
     ITM_GUARD(x != NULL, NULL);
     ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
     return instance != NULL ? instance->hydraulics : NULL;
-}
-
-ItmStatus itm_cosim_set_input(ItmCosim* x, int subsystem, int input, double value)
-{
-    ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
-    ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
-    if (instance == NULL || input < 0 || input >= instance->table.ninput) {
-        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no input %d of subsystem %d", input,
-                             subsystem);
-    }
-    instance->u[input] = instance->offset[input] + value;
-    instance->table.set_inputs(instance->table.self, instance->u);
-    return ITM_OK;
 }
 
 ItmCosimCost itm_cosim_get_cost(const ItmCosim* x)

@@ -116,7 +116,7 @@ static bool is_contact_supported(const ItmContactModel* c)
     return is_supported;
 }
 
-// Whether anything but gravity can act on a mechanism from outside. Flexible bodies and joints with clearance count as supported:
+// Whether anything but gravity can act on a mechanism. Flexible bodies and joints with clearance count as supported:
 // their momentum is not judged.
 static bool is_supported(const ItmMechanism* part)
 {
@@ -469,6 +469,22 @@ static void judge_one(ItmCosim* x, int i, const ItmBalance* balance, double time
     }
 }
 
+static ItmDoubt get_doubt(const ItmCosim* x, int i)
+{
+    const ItmExcess* e = &x->excess[i];
+    const ItmJudged* it = &x->judged[i];
+    return (ItmDoubt){it->kind, KINDS[it->kind].name, it->where,  KINDS[it->kind].unit,
+                      e->bound, e->first_time,        e->largest, e->largest_time};
+}
+
+static void send_doubt(const ItmCosim* x, int i, double time)
+{
+    ItmDoubt doubt = get_doubt(x, i);
+    char text[512];
+    itm_verdict_describe_doubt(&doubt, text, sizeof text);
+    itm_cosim_send_message(x, ITM_MESSAGE_DOUBT, time, doubt.where, text);
+}
+
 ItmStatus itm_verdict_update(ItmCosim* x, double time)
 {
     if (x->is_trial) {
@@ -490,7 +506,11 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time)
             growth, time, available, x->nbond + x->nframe_bond > 0 ? ", or coupling rim with exchange impulse" : "");
     }
     for (int i = 0; i < x->njudged; i++) {
+        bool was_beyond = x->excess[i].is_beyond != 0.0;
         judge_one(x, i, &balance, time);
+        if (!was_beyond && x->excess[i].is_beyond != 0.0) {
+            send_doubt(x, i, time);
+        }
     }
     return ITM_OK;
 }
@@ -520,10 +540,7 @@ ItmDoubt itm_cosim_get_doubt(const ItmCosim* x, int doubt)
     if (i < 0) {
         return (ItmDoubt){.name = "", .where = "", .unit = ""};
     }
-    const ItmExcess* e = &x->excess[i];
-    const ItmJudged* it = &x->judged[i];
-    return (ItmDoubt){it->kind, KINDS[it->kind].name, it->where,  KINDS[it->kind].unit,
-                      e->bound, e->first_time,        e->largest, e->largest_time};
+    return get_doubt(x, i);
 }
 
 const ItmExcess* itm_verdict_get_excess(const ItmCosim* x, ItmDoubtKind kind, int index)

@@ -101,16 +101,6 @@ static bool find_source(ItmCosim* x, ItmWire* wire, const char* from)
     return false;
 }
 
-static bool has_bond(const ItmMechanism* part, int actuator)
-{
-    for (int i = 0; i < part->nbond; i++) {
-        if (part->rim.actuator[i] == actuator) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // What a wire may drive of a mechanism: an actuator without a bond, or a signal that is external, by its name or that of
 // the element that has it ("drive" for "drive:signal").
 static bool find_driven(const ItmMechanism* part, const char* name, ItmWire* wire)
@@ -122,7 +112,7 @@ static bool find_driven(const ItmMechanism* part, const char* name, ItmWire* wir
     }
     const ItmModel* m = part->model;
     int actuator = itm_model_find_actuator(m, name);
-    if (actuator != ITM_NONE && !has_bond(part, actuator)) {
+    if (actuator != ITM_NONE && !itm_mechanism_has_bond(part, actuator)) {
         wire->to_index = actuator;
         return true;
     }
@@ -373,7 +363,7 @@ static void join_sets(const ItmCosim* x, int* root)
     }
 }
 
-// Ticks of a group from the subsystems' micro steps; periods are micro steps a macro step (> 0) or macro steps a step (< 0) so
+// Ticks of a group from the subsystems' micro steps; periods are micro steps per macro step (> 0) or macro steps per step (< 0) so
 // far.
 static ItmStatus count_ticks(ItmCosim* x, ItmGroup* group, ItmError* error)
 {

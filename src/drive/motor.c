@@ -48,7 +48,7 @@ static double compute_tension(const ItmDriveDef* def, const double* x, ItmMotorP
 
 // ---------------------------------------------------------------------------- control
 
-// Current command from that of position or speed: i = gain (w_ref - w_m) + z, cut at the limit; z' = integral (w_ref - w_m), which
+// Current command from that of position or speed: i = gain (w_ref - w_m) + z, clipped at the limit; z' = integral (w_ref - w_m), which
 // stops while it would drive further into the limit.
 static double compute_current_command(const ItmDriveDef* def, const double* x, double command, double s_start,
                                       double* z_dot)
@@ -67,7 +67,7 @@ static double compute_current_command(const ItmDriveDef* def, const double* x, d
     return current;
 }
 
-// u = L bandwidth (i_ref - i) + z + what the rotation induces, cut at the limit; z' = R bandwidth (i_ref - i)
+// u = L bandwidth (i_ref - i) + z + the induced voltage, clipped at the limit; z' = R bandwidth (i_ref - i)
 static double compute_voltage(double L, double R, double bandwidth, double limit, double error, double z,
                               double induced, double* z_dot)
 {

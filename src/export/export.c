@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "export/export_tree.h"
 #include "export/unit.h"
+#include "fmi/layer.h"
 #include "io/text.h"
 #include "io/tree.h"
 
@@ -13,9 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <zip.h>
-
-#define LAYERED_NAME "interim.rim"  // of the layered standard; to be the reverse of a domain once there is one
-#define LAYERED_VERSION "1.0"
 
 ItmExportOptions itm_default_export_options(void)
 {
@@ -61,6 +59,7 @@ typedef struct Export {
     ItmUnit* unit;
     const char* title;
     char identifier[80], token[64];
+    bool has_ports;
     ItmText description, terminals, ports, tree;
 } Export;
 
@@ -247,7 +246,7 @@ static void add_terminals(Export* x)
         }
         size_t length = (size_t)(strrchr(v->name, '.') - v->name);
         itm_text_format(out,
-                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".port\">\n",
+                        "    <Terminal name=\"%.*s\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".port\">\n",
                         (int)length, v->name);
         for (int k = i; k < n; k++) {
             const ItmUnitVariable* other = itm_unit_get_variable(x->unit, k);
@@ -261,7 +260,7 @@ static void add_terminals(Export* x)
     }
     if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
         itm_text_add(out,
-                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" LAYERED_NAME ".model\">\n");
+                     "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".model\">\n");
         for (int i = 0; i < n; i++) {
             const ItmUnitVariable* v = itm_unit_get_variable(x->unit, i);
             if (strncmp(v->name, "rim.", 4) == 0 && v->kind != ITM_UNIT_OUTPUT) {
@@ -275,8 +274,9 @@ static void add_terminals(Export* x)
 
 #define MANIFEST                                                                                                       \
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiLayeredStandardManifest "                                         \
-    "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" LAYERED_NAME                      \
-    "\" fmi-ls:fmi-ls-version=\"" LAYERED_VERSION "\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "       \
+    "xmlns:fmi-ls=\"http://fmi-standard.org/fmi-ls-manifest\" fmi-ls:fmi-ls-name=\"" ITM_LAYER_NAME                    \
+    "\" fmi-ls:fmi-ls-version=\"" ITM_LAYER_VERSION                                                                    \
+    "\" level=\"2\" fmi-ls:fmi-ls-description=\"Reduced interface model of a "                                         \
     "mechanism at its power ports\"/>\n"
 
 // ---------------------------------------------------------------------------- archive
@@ -359,9 +359,11 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
         snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
         is_good = add_file(zip, name, file->references[i].path);
     }
-    if (is_good && itm_unit_get_variable_count(x->unit) > 0) {
-        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length) &&
-                  add_bytes(zip, "extra/" LAYERED_NAME "/fmi-ls-manifest.xml", MANIFEST, sizeof MANIFEST - 1);
+    if (is_good && x->has_ports) {
+        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length);
+    }
+    if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
+        is_good = add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
 }
@@ -427,7 +429,7 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     return ITM_OK;
 }
 
-// Everything but the archive, from the part of the model that was cut out.
+// Everything but the archive, from the part of the model that is exported.
 static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
 {
     itm_tree_write(&x->tree, part->doc.root);
@@ -435,6 +437,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
                         part->ports[i].part, part->ports[i].name);
     }
+    x->has_ports = part->nport > 0;
     make_identifier(x->identifier, sizeof x->identifier, path);
     make_token(x->token, sizeof x->token, &x->tree, &x->ports);
     itm_text_format(&x->ports, "token\t%s\n", x->token);

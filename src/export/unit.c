@@ -36,6 +36,7 @@ struct ItmUnit {
     double W[ITM_UNIT_MOST_PORTS * ITM_UNIT_MOST_PORTS], a0[ITM_UNIT_MOST_PORTS];
     double P0[ITM_UNIT_MOST_PORTS], P1[ITM_UNIT_MOST_PORTS], theta, use_impulses;
     bool   is_begun;             // W and a0 belong to the coming step
+    bool   is_driven;            // whose micro steps have begun (level 2)
     bool   has_moved;            // ports of subsystems have been set: their forces are to be computed
     double* y;                   // outputs at the present time
     bool   has_outputs;
@@ -84,8 +85,9 @@ static ItmSubsystem make_partner(ItmUnit* u)
                           .get_forces = get_forces,
                           .do_step = stay,
                           .reset = reset_nothing,
-                          .memory = u->force,
-                          .memory_size = sizeof(double) * (size_t)u->nmechanism_port};
+                          .memory =
+                              u,  // nothing of it: forces are inputs, which a step that is cancelled leaves as they are
+                          .memory_size = 0};
 }
 
 static ItmStatus get_motion(void* self, double* s, double* w, ItmError* error)
@@ -534,7 +536,7 @@ static ItmStatus begin_step(ItmUnit* u)
     if (u->is_begun) {
         return ITM_OK;
     }
-    ItmStatus status = keep_error(u, itm_cosim_begin_step(u->cosim, u->mechanism, 1, true, u->W, u->a0));
+    ItmStatus status = keep_error(u, itm_cosim_begin_step(u->cosim, u->mechanism, 0, true, u->W, u->a0));
     u->is_begun = status == ITM_OK;
     return status;
 }
@@ -543,13 +545,22 @@ static void cancel_step(ItmUnit* u)
 {
     if (u->is_begun) {
         itm_cosim_cancel_step(u->cosim);
-        u->is_begun = false;
+        u->is_begun = u->is_driven = false;
     }
+}
+
+static ItmStatus refuse_order(ItmUnit* u, const char* what)
+{
+    return itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_begin", what,
+                         "%s: not between the begin and the end of a macro step in micro steps", what);
 }
 
 static ItmStatus get_output(ItmUnit* u, int output, double* value)
 {
     ItmStatus status = ITM_OK;
+    if (!u->has_outputs && u->is_driven) {
+        return refuse_order(u, "outputs");
+    }
     if (!u->has_outputs) {
         cancel_step(u);
         status = keep_error(u, itm_cosim_compute_outputs(u->cosim, u->y));
@@ -642,6 +653,9 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
         u->has_moved = u->has_moved || v->kind == ITM_UNIT_POSITION_IN || v->kind == ITM_UNIT_RATE_IN;
         *place = value;
     } else if (v->kind == ITM_UNIT_INPUT && u->cosim != NULL) {
+        if (u->is_driven) {
+            return refuse_order(u, "input");
+        }
         cancel_step(u);
         u->has_outputs = false;
         return keep_error(u, itm_cosim_set_input_value(u->cosim, v->index, value));
@@ -668,7 +682,7 @@ ItmStatus itm_unit_initialize(ItmUnit* u)
 {
     itm_cosim_destroy(u->cosim);
     u->cosim = NULL;
-    u->is_begun = u->has_outputs = false;
+    u->is_begun = u->is_driven = u->has_outputs = false;
     ItmStatus status = load(u);
     status = status == ITM_OK ? build(u) : status;
     return status == ITM_OK ? apply_inputs(u) : status;
@@ -678,7 +692,7 @@ ItmStatus itm_unit_reset(ItmUnit* u)
 {
     itm_cosim_destroy(u->cosim);
     u->cosim = NULL;
-    u->is_begun = u->has_outputs = false;
+    u->is_begun = u->is_driven = u->has_outputs = false;
     for (int i = 0; i < u->variables.count; i++) {
         const ItmUnitVariable* v = &u->variables.items[i];
         double* place = get_place(u, v);
@@ -706,6 +720,9 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
 {
     double h = u->cosim != NULL ? itm_cosim_get_step(u->cosim) : NAN;
     double n = round(H / h);
+    if (u->is_driven) {
+        return refuse_order(u, "step");
+    }
     if (!(n >= 1.0 && n < 1e9 && fabs(n * h - H) <= 1e-9 * H)) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
                              "the step %.9g s is not a multiple of the macro step %.9g s: set the parameter macro_step",
@@ -729,6 +746,65 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
     }
     memset(u->slope, 0, sizeof u->slope);
     return status;
+}
+
+// ---------------------------------------------------------------------------- micro steps
+
+static ItmStatus check_call(ItmUnit* u, bool is_open, size_t n)
+{
+    if (u->cosim == NULL || u->is_driven != is_open || n != (size_t)u->nmechanism_port || n == 0) {
+        return itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_begin", NULL,
+                             "%zu ports, or calls out of order: begin, predict and advance, commit or cancel", n);
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_unit_begin(ItmUnit* u, double H, int K, bool use_heun, size_t n, double* W, double* a0, int* ncontact)
+{
+    ItmStatus status = check_call(u, false, n);
+    double h = status == ITM_OK ? itm_cosim_get_step(u->cosim) : 0.0;
+    if (status == ITM_OK && !(fabs(H - h) <= 1e-9 * h && K > 0)) {
+        status = itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
+                               "a macro step of %.9g s in %d micro steps: set the parameter macro_step, which is "
+                               "%.9g s; there is at least one micro step",
+                               H, K, h);
+    }
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = keep_error(u, itm_cosim_begin_step(u->cosim, u->mechanism, K, use_heun, u->W, u->a0));
+    u->is_begun = u->is_driven = status == ITM_OK;
+    memcpy(W, u->W, sizeof(double) * n * n);
+    memcpy(a0, u->a0, sizeof(double) * n);
+    *ncontact = itm_cosim_count_step_contacts(u->cosim);
+    return status;
+}
+
+ItmStatus itm_unit_predict(ItmUnit* u, double h, size_t n, const double* lambda, double* w_end)
+{
+    ItmStatus status = check_call(u, true, n);
+    return status == ITM_OK ? keep_error(u, itm_cosim_predict_step(u->cosim, h, lambda, w_end)) : status;
+}
+
+ItmStatus itm_unit_advance(ItmUnit* u, double h, size_t n, const double* lambda, double* s, double* w)
+{
+    ItmStatus status = check_call(u, true, n);
+    return status == ITM_OK ? keep_error(u, itm_cosim_advance_step(u->cosim, h, lambda, s, w)) : status;
+}
+
+ItmStatus itm_unit_commit(ItmUnit* u, size_t n, const double* P0, const double* P1, double theta)
+{
+    ItmStatus status = check_call(u, true, n);
+    if (status != ITM_OK) {
+        return status;
+    }
+    u->is_begun = u->is_driven = u->has_outputs = false;
+    return keep_error(u, itm_cosim_commit_step(u->cosim, P0, P1, theta));
+}
+
+void itm_unit_cancel(ItmUnit* u)
+{
+    cancel_step(u);
 }
 
 double itm_unit_get_time(const ItmUnit* u)
@@ -768,7 +844,9 @@ ItmStatus itm_unit_save(ItmUnit* u, void* bytes, size_t size)
     if (u->cosim == NULL || size != itm_unit_get_state_size(u)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no state of %zu bytes", size);
     }
-    cancel_step(u);
+    if (u->is_driven) {
+        return refuse_order(u, "state");
+    }
     size_t own = sizeof(double) * count_own_reals(u);
     copy_own(u, bytes, true);
     return keep_error(u, itm_cosim_save(u->cosim, (char*)bytes + own, size - own));

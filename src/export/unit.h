@@ -3,7 +3,8 @@
 //
 // Ports. A bond whose other end is not in the unit becomes a port:
 //   of a mechanism    force in, position and rate out. The unit also returns the interface model of all its ports, W and a0, and takes
-//                     impulses P0, moments P1 instead of forces: interface model port, level 1 (docs/reference/rim-port.md)
+//                     impulses P0, moments P1 instead of forces: interface model port, level 1 (docs/reference/rim-port.md); or its
+//                     micro steps are taken by calls: level 2
 //   of a subsystem    position and rate in, force out
 #ifndef ITM_EXPORT_UNIT_H
 #define ITM_EXPORT_UNIT_H
@@ -77,6 +78,14 @@ ItmStatus itm_unit_reset(ItmUnit* u);
 // From the present time over H, a multiple of the macro step.
 ItmStatus itm_unit_step(ItmUnit* u, double H);
 double itm_unit_get_time(const ItmUnit* u);
+
+// A macro step in micro steps that the caller takes (level 2): as itm_cosim_begin_step and what follows it, for all n ports of the
+// mechanism. H is the macro step; *ncontact: contact rows of the model, 0: W and a0 are all of it. ITM_ERR_INPUT: out of order.
+ItmStatus itm_unit_begin(ItmUnit* u, double H, int K, bool use_heun, size_t n, double* W, double* a0, int* ncontact);
+ItmStatus itm_unit_predict(ItmUnit* u, double h, size_t n, const double* lambda, double* w_end);
+ItmStatus itm_unit_advance(ItmUnit* u, double h, size_t n, const double* lambda, double* s, double* w);
+ItmStatus itm_unit_commit(ItmUnit* u, size_t n, const double* P0, const double* P1, double theta);
+void itm_unit_cancel(ItmUnit* u);
 
 // State with all inputs, after initialization.
 size_t itm_unit_get_state_size(const ItmUnit* u);

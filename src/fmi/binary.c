@@ -16,9 +16,12 @@
 #define CALL_ID3(name, presence) ID3_##name,
 #define CALL_NAME2(name, presence) "fmi2" #name,
 #define CALL_NAME3(name, presence) "fmi3" #name,
+#define CALL_ID_LAYER(name) ID_LAYER_##name,
+#define CALL_NAME_LAYER(name) "interimRim" #name,
 
-enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) ID_LOAD, ID_COUNT };
-static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3) "dlopen"};
+enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) LAYER_FUNCTIONS(CALL_ID_LAYER) ID_LOAD, ID_COUNT };
+static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3)
+                                                    LAYER_FUNCTIONS(CALL_NAME_LAYER) "dlopen"};
 
 const char* itm_fmi_get_call_name(int call)
 {
@@ -72,6 +75,10 @@ static ItmStatus judge(ItmFmuBinary* b, int id, int status)
 #define CALL3(b, name, ...)                                                                                            \
     ((b)->f3.name == NULL ? refuse_missing(b, ID3_##name)                                                              \
                           : (begin_call(b, ID3_##name), judge(b, ID3_##name, (int)(b)->f3.name(__VA_ARGS__))))
+#define CALL_LAYER(b, name, ...)                                                                                       \
+    ((b)->layer.name == NULL                                                                                           \
+         ? refuse_missing(b, ID_LAYER_##name)                                                                          \
+         : (begin_call(b, ID_LAYER_##name), judge(b, ID_LAYER_##name, (b)->layer.name((b)->instance, __VA_ARGS__))))
 
 // ---------------------------------------------------------------------------- log
 
@@ -188,6 +195,7 @@ static bool is_needed(int presence, bool is_exchange)
 #define LOOK_UP3(name, presence)                                                                                       \
     *(void**)&b->f3.name = dlsym(b->handle, "fmi3" #name);                                                             \
     missing = missing == ID_NONE && b->f3.name == NULL && is_needed(presence, b->is_exchange) ? ID3_##name : missing;
+#define LOOK_UP_LAYER(name) *(void**)&b->layer.name = dlsym(b->handle, "interimRim" #name);
 
 ItmStatus itm_fmi_load(ItmFmuBinary* b, const char* library, int version, bool is_exchange)
 {
@@ -205,6 +213,7 @@ ItmStatus itm_fmi_load(ItmFmuBinary* b, const char* library, int version, bool i
     } else {
         FMI3_FUNCTIONS(LOOK_UP3)
     }
+    LAYER_FUNCTIONS(LOOK_UP_LAYER)
     // real FMUs leave these out where they have no states or events
     bool can_miss = missing == ID2_GetNominalsOfContinuousStates || missing == ID3_GetNominalsOfContinuousStates ||
                     missing == ID2_CompletedIntegratorStep || missing == ID3_CompletedIntegratorStep ||
@@ -592,6 +601,44 @@ ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int
     return b->version == 2
                ? CALL2(b, GetDirectionalDerivative, b->instance, unknowns, nu, knowns, nk, seed, sensitivity)
                : CALL3(b, GetDirectionalDerivative, b->instance, unknowns, nu, knowns, nk, seed, nk, sensitivity, nu);
+}
+
+// ---------------------------------------------------------------------------- layered standard
+
+bool itm_fmi_has_layer(const ItmFmuBinary* b)
+{
+#define IS_THERE(name) &&b->layer.name != NULL
+    return true LAYER_FUNCTIONS(IS_THERE);
+}
+
+ItmStatus itm_fmi_begin_layer(ItmFmuBinary* b, double H, int K, bool use_heun, int n, double* W, double* a0,
+                              int* ncontact)
+{
+    return CALL_LAYER(b, Begin, H, K, use_heun, (size_t)n, W, a0, ncontact);
+}
+
+ItmStatus itm_fmi_predict_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* w_end)
+{
+    return CALL_LAYER(b, Predict, h, (size_t)n, lambda, w_end);
+}
+
+ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* s, double* w)
+{
+    return CALL_LAYER(b, Advance, h, (size_t)n, lambda, s, w);
+}
+
+ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta)
+{
+    return CALL_LAYER(b, Commit, (size_t)n, P0, P1, theta);
+}
+
+void itm_fmi_cancel_layer(ItmFmuBinary* b)
+{
+    if (b->layer.Cancel != NULL) {
+        begin_call(b, ID_LAYER_Cancel);
+        b->layer.Cancel(b->instance);
+        end_call(b);
+    }
 }
 
 // ---------------------------------------------------------------------------- co-simulation

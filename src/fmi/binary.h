@@ -10,6 +10,7 @@
 #include "fmi/description.h"
 #include "fmi/fmi2.h"
 #include "fmi/fmi3.h"
+#include "fmi/layer.h"
 #include "interim/base.h"
 
 #include <stdatomic.h>
@@ -33,6 +34,7 @@ typedef void ItmFmuLogger(void* context, int status, const char* category, const
 
 #define ITM_FMI_POINTER2(name, presence) fmi2##name##TYPE* name;
 #define ITM_FMI_POINTER3(name, presence) fmi3##name##TYPE* name;
+#define ITM_FMI_POINTER_LAYER(name) interimRim##name##TYPE* name;
 
 // clang-format off
 typedef struct ItmFmuBinary {
@@ -42,6 +44,7 @@ typedef struct ItmFmuBinary {
     void* instance;              // fmi2Component or fmi3Instance, NULL: none
     struct { FMI2_FUNCTIONS(ITM_FMI_POINTER2) } f2;
     struct { FMI3_FUNCTIONS(ITM_FMI_POINTER3) } f3;
+    struct { LAYER_FUNCTIONS(ITM_FMI_POINTER_LAYER) } layer;
     fmi2CallbackFunctions callbacks;
     char* resources;             // as the FMU gets it: a URI (2.0) or a path (3.0)
     char* name;                  // of the instance
@@ -100,6 +103,17 @@ ItmStatus itm_fmi_deserialize(ItmFmuBinary* b, const void* bytes, size_t size, v
 // Derivatives of the unknowns along `seed` of the knowns.
 ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int nunknown, const uint32_t* knowns,
                                   int nknown, const double* seed, double* sensitivity);
+
+// ---------------------------------------------------------------------------- layered standard
+
+// Functions of layer.h, for n ports; all of them are there or none is used.
+bool itm_fmi_has_layer(const ItmFmuBinary* b);
+ItmStatus itm_fmi_begin_layer(ItmFmuBinary* b, double H, int K, bool use_heun, int n, double* W, double* a0,
+                              int* ncontact);
+ItmStatus itm_fmi_predict_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* w_end);
+ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* s, double* w);
+ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta);
+void itm_fmi_cancel_layer(ItmFmuBinary* b);
 
 // ---------------------------------------------------------------------------- co-simulation
 

@@ -1,4 +1,4 @@
-// What an FMU says about itself: modelDescription.xml of FMI 2.0 and 3.0, and the files beside it.
+// Description of an FMU: modelDescription.xml of FMI 2.0 and 3.0, and the files beside it.
 //
 // The file is not trusted. What cannot be read is an error with file, line and column; what can be read but breaks a rule
 // of the standard is a finding of itm_description_check. FMI 1.0, clocks and scheduled execution are refused.
@@ -332,7 +332,7 @@ void itm_description_free_findings(ItmFmiFindings* findings);
 // ---------------------------------------------------------------------------- units
 
 // Our dimension and conversion of a variable: value in SI = factor * value + offset. ITM_OK, with *is_known false where the
-// file gives no unit or only a name that we do not know. ITM_ERR_INPUT where the unit has moles or candelas, which we do
+// file gives no unit or only an unknown name. ITM_ERR_INPUT where the unit has moles or candelas, which we do
 // not have. error may be NULL.
 typedef struct ItmFmiConversion {
     bool is_known;

@@ -263,7 +263,7 @@ static int count_words(const char* text)
     return count;
 }
 
-// One number of a list, as the type wants it.
+// One number of a list, as the type requires.
 static bool read_start_value(const ItmFmiVariable* v, const char* word, double* real, int64_t* integer)
 {
     bool flag = false;

@@ -360,6 +360,12 @@ static double get_start(ItmFmu* f, const char* typed, const ItmFmuScalar* scalar
     }
     const ItmFmiVariable* v = &f->description->variables[variable];
     double start = v->start == NULL || v->nstart == 0 ? 0.0 : v->start[element < v->nstart ? element : 0];
+    for (int i = 0; i < f->spec.nsetting; i++) {
+        const ItmFmuScalar* set = &f->settings[i].variable;
+        bool is_this =
+            set->reference == scalar->reference && set->type == scalar->type && set->element == scalar->element;
+        start = is_this ? f->settings[i].value : start;
+    }
     return scalar->scale * start + scalar->shift;
 }
 

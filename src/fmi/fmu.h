@@ -75,7 +75,7 @@ ItmStatus itm_fmi_choose(ItmFmu* fmu, const ItmFmuDef* def, ItmError* error);
 const ItmFmuSpec* itm_fmi_get_spec(const ItmFmu* fmu);
 // Name of an element of an array, in the order of its values, "A[2,1]"; NULL: there is none. To be freed.
 char* itm_fmi_name_element(const ItmFmu* fmu, int variable, int element);
-// Its steps are multiples of this, s; 0: any step. Of an FMU that takes no other step and does not say which, that of its default
+// Its steps are multiples of this, s; 0: any step. Of an FMU that takes no other step and does not state which, that of its default
 // experiment.
 double itm_fmi_get_fixed_step(const ItmFmu* fmu);
 const char* itm_fmi_get_input_name(const ItmFmu* fmu, int input);

@@ -1,6 +1,7 @@
 #include "fmi/mechanism.h"
 
 #include "base/error.h"
+#include "fmi/instance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,14 @@ typedef struct Mechanism {
     int *W, *a0, *P0, *P1;       // places in outputs and inputs, by rows of the FMU    (nport^2), (nport)
     int  theta, use_impulses;
     double t, H;                 // of the macro step that has begun                    s
+    ItmFmuProcess* process;      // of the FMU, NULL: it runs in this process
+    ItmFmuPortCall* own_call;    // there; otherwise the call lies in the process's mapping
+    bool has_layer;              // level 2
+    int  ncontact;               // rows of contacts in the model of the macro step
+    bool has_derivatives;
+    uint32_t *acceleration, *force_reference; //                                        (nport)
+    double* derivative_scale;    // of the accelerations, in our units                  (nport)
+    double* force_scale;         //                                                     (nport)
     void* memory;
 } Mechanism;
 // clang-format on
@@ -105,23 +114,108 @@ static void find_model(Mechanism* x, const ItmFmu* fmu)
     x->has_model = has_all && x->theta != ITM_NONE && x->use_impulses != ITM_NONE && find_output(fmu, name) == ITM_NONE;
 }
 
+// ---------------------------------------------------------------------------- calls at the ports
+
+static ItmFmuPortCall* get_call(Mechanism* x)
+{
+    return x->process != NULL ? itm_fmi_get_port_call(x->process) : x->own_call;
+}
+
+static ItmStatus make_call(Mechanism* x, ItmFmuPortAction action, ItmError* error)
+{
+    ItmFmuPortCall* call = get_call(x);
+    call->action = (int)action;
+    call->n = x->nport;
+    if (x->process != NULL) {
+        return itm_fmi_call_port(x->process, error);
+    }
+    ItmFmuInstance* instance = x->table.self;
+    ItmStatus status = itm_fmi_serve_port(instance, call);
+    if (status != ITM_OK) {
+        *error = instance->error;
+    }
+    return status;
+}
+
+// Forces by rows of the FMU.
+static void put_forces(const Mechanism* x, ItmFmuPortCall* call, double h, const double* lambda)
+{
+    call->h = h;
+    for (int i = 0; i < x->nport; i++) {
+        call->lambda[x->row[i]] = x->force_sign[i] * lambda[i];
+    }
+}
+
+static void take_model(const Mechanism* x, const double* W_rows, const double* a0_rows, double* W, double* a0)
+{
+    int n = x->nport;
+    for (int i = 0; i < n; i++) {
+        a0[i] = x->rate_sign[i] * a0_rows[x->row[i]];
+        for (int j = 0; j < n; j++) {
+            W[i * n + j] = x->rate_sign[i] * x->force_sign[j] * W_rows[x->row[i] * n + x->row[j]];
+        }
+    }
+}
+
+static ItmStatus predict(void* self, double h, const double* lambda, double* w_end, ItmError* error)
+{
+    Mechanism* x = self;
+    ItmFmuPortCall* call = get_call(x);
+    put_forces(x, call, h, lambda);
+    ItmStatus status = make_call(x, ITM_FMU_PORT_PREDICT, error);
+    for (int i = 0; i < x->nport; i++) {
+        w_end[i] = x->rate_sign[i] * call->w[x->row[i]];
+    }
+    return status;
+}
+
+static ItmStatus advance(void* self, double h, const double* lambda, double* s, double* w, ItmError* error)
+{
+    Mechanism* x = self;
+    ItmFmuPortCall* call = get_call(x);
+    put_forces(x, call, h, lambda);
+    ItmStatus status = make_call(x, ITM_FMU_PORT_ADVANCE, error);
+    for (int i = 0; i < x->nport; i++) {
+        s[i] = x->position_sign[i] * call->s[x->row[i]] + x->offset[i];
+        w[i] = x->rate_sign[i] * call->w[x->row[i]];
+    }
+    return status;
+}
+
+// ---------------------------------------------------------------------------- macro steps with the interface model
+
 static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error)
 {
     Mechanism* x = self;
-    int n = x->nport;
-    (void)K;
-    (void)use_heun;
-    (void)error;
     x->t = t;
     x->H = H;
-    x->table.get_outputs(x->table.self, x->y);
-    for (int i = 0; i < n; i++) {
-        a0[i] = x->rate_sign[i] * x->y[x->a0[x->row[i]]];
-        for (int j = 0; j < n; j++) {
-            W[i * n + j] = x->rate_sign[i] * x->force_sign[j] * x->y[x->W[x->row[i] * n + x->row[j]]];
+    ItmFmuPortCall* call = x->has_layer ? get_call(x) : x->own_call;
+    ItmStatus status = ITM_OK;
+    if (x->has_layer) {
+        call->t = t;
+        call->H = H;
+        call->K = K;
+        call->use_heun = use_heun;
+        x->table.set_inputs(x->table.self, x->u);
+        status = make_call(x, ITM_FMU_PORT_BEGIN, error);
+        x->ncontact = call->ncontact;
+    } else {
+        x->table.get_outputs(x->table.self, x->y);
+        for (int i = 0; i < x->nport * x->nport; i++) {
+            call->W[i] = x->y[x->W[i]];
         }
+        for (int i = 0; i < x->nport; i++) {
+            call->a0[i] = x->y[x->a0[i]];
+        }
+        x->ncontact = 0;
     }
-    return ITM_OK;
+    take_model(x, call->W, call->a0, W, a0);
+    return status;
+}
+
+static bool is_smooth(void* self)
+{
+    return ((const Mechanism*)self)->ncontact == 0;
 }
 
 static ItmStatus step(Mechanism* x, double t, double h, ItmError* error)
@@ -130,9 +224,9 @@ static ItmStatus step(Mechanism* x, double t, double h, ItmError* error)
     return x->table.do_step(x->table.self, t, h, error);
 }
 
-static ItmStatus commit(void* self, const double* P0, const double* P1, double theta, ItmError* error)
+// Level 1: impulses are inputs of a step.
+static ItmStatus commit_variables(Mechanism* x, const double* P0, const double* P1, double theta, ItmError* error)
 {
-    Mechanism* x = self;
     for (int i = 0; i < x->nport; i++) {
         x->u[x->P0[x->row[i]]] = x->force_sign[i] * P0[i];
         x->u[x->P1[x->row[i]]] = x->force_sign[i] * P1[i];
@@ -142,9 +236,118 @@ static ItmStatus commit(void* self, const double* P0, const double* P1, double t
     return step(x, x->t, x->H, error);
 }
 
+static ItmStatus commit(void* self, const double* P0, const double* P1, double theta, ItmError* error)
+{
+    Mechanism* x = self;
+    if (!x->has_layer) {
+        return commit_variables(x, P0, P1, theta, error);
+    }
+    ItmFmuPortCall* call = get_call(x);
+    call->theta = theta;
+    for (int i = 0; i < x->nport; i++) {
+        call->P0[x->row[i]] = x->force_sign[i] * P0[i];
+        call->P1[x->row[i]] = x->force_sign[i] * P1[i];
+    }
+    return make_call(x, ITM_FMU_PORT_COMMIT, error);
+}
+
 static void cancel(void* self)
 {
-    (void)self;  // nothing has been set
+    Mechanism* x = self;
+    ItmError ignored;
+    if (x->has_layer) {
+        make_call(x, ITM_FMU_PORT_CANCEL, &ignored);
+    }
+}
+
+// ---------------------------------------------------------------------------- derivatives
+
+// The variable that is declared as the derivative of another, of floating-point type; ITM_NONE: there is none.
+static int find_derivative(const ItmFmiDescription* d, const char* name)
+{
+    int variable = itm_description_find(d, name + (name[0] == '-'));
+    for (int i = 0; i < d->nvariable && variable != ITM_NONE; i++) {
+        if (d->variables[i].derivative_of == variable && d->variables[i].type == ITM_FMI_FLOAT64 &&
+            d->variables[i].ndimension == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static double get_scale(const ItmFmiDescription* d, int variable)
+{
+    ItmFmiConversion c = {.is_known = false};
+    bool is_known = itm_description_convert_unit(&c, d, variable, NULL) == ITM_OK && c.is_known && c.factor != 0.0;
+    return is_known ? c.factor : 1.0;
+}
+
+// Accelerations and forces of the ports by reference. False: an acceleration is not a variable of the FMU.
+static bool find_accelerations(Mechanism* x, const ItmFmu* fmu, const ItmFmuMechanismPort* ports)
+{
+    const ItmFmiDescription* d = itm_fmi_get_description(fmu);
+    bool has_all = !itm_fmi_get_spec(fmu)->is_exchange && d->kinds[ITM_FMI_CO_SIMULATION].has_directional_derivatives;
+    for (int i = 0; i < x->nport && has_all; i++) {
+        int a = find_derivative(d, ports[i].rate),
+            f = itm_description_find(d, ports[i].force + (ports[i].force[0] == '-'));
+        has_all = a != ITM_NONE && f != ITM_NONE && d->variables[f].type == ITM_FMI_FLOAT64;
+        if (has_all) {
+            x->acceleration[i] = d->variables[a].value_reference;
+            x->force_reference[i] = d->variables[f].value_reference;
+            x->derivative_scale[i] = get_scale(d, a);
+            x->force_scale[i] = get_scale(d, f);
+        }
+    }
+    return has_all;
+}
+
+static void put_force_inputs(Mechanism* x, const double* force)
+{
+    for (int i = 0; i < x->nport; i++) {
+        x->u[x->force[i]] = x->force_sign[i] * force[i];
+    }
+    if (x->has_model) {
+        x->u[x->use_impulses] = 0.0;
+    }
+}
+
+static ItmStatus get_derivatives(void* self, const double* force, double* W, double* dw_dt, ItmError* error)
+{
+    Mechanism* x = self;
+    ItmFmuPortCall* call = get_call(x);
+    int n = x->nport;
+    put_force_inputs(x, force);
+    x->table.set_inputs(x->table.self, x->u);
+    memcpy(call->acceleration, x->acceleration, sizeof *x->acceleration * (size_t)n);
+    memcpy(call->force, x->force_reference, sizeof *x->force_reference * (size_t)n);
+    ItmStatus status = make_call(x, ITM_FMU_PORT_DERIVE, error);
+    if (status == ITM_OK && !call->has_derivatives) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_fmi_make_mechanism", NULL,
+                             "the FMU claims directional derivatives, but returned none; use mobility: probing");
+    }
+    for (int i = 0; i < n; i++) {
+        double scale = x->rate_sign[i] * x->derivative_scale[i];
+        dw_dt[i] = scale * call->a0[i];
+        for (int j = 0; j < n; j++) {
+            W[i * n + j] = scale * x->force_sign[j] / x->force_scale[j] * call->W[i * n + j];
+        }
+    }
+    return status;
+}
+
+// What the running FMU offers: functions are looked up, and derivatives are computed once.
+static ItmStatus look(Mechanism* x, const ItmFmu* fmu, const ItmFmuMechanismPort* ports, ItmError* error)
+{
+    ItmFmuPortCall* call = get_call(x);
+    ItmStatus status = make_call(x, ITM_FMU_PORT_LOOK, error);
+    bool has_manifest = itm_archive_find(itm_fmi_get_archive((ItmFmu*)(uintptr_t)fmu), ITM_LAYER_MANIFEST) != ITM_NONE;
+    x->has_layer = x->has_model && call->has_layer && has_manifest;
+    x->has_derivatives = status == ITM_OK && call->has_derivatives && find_accelerations(x, fmu, ports);
+    if (x->has_derivatives) {
+        ItmError ignored;
+        x->has_derivatives = get_derivatives(x, x->force_sign, x->own_call->W, x->own_call->a0, &ignored) == ITM_OK;
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------- functions of the table
@@ -164,12 +367,7 @@ static ItmStatus get_motion(void* self, double* s, double* w, ItmError* error)
 static ItmStatus do_step(void* self, double t, double h, const double* force, ItmError* error)
 {
     Mechanism* x = self;
-    for (int i = 0; i < x->nport; i++) {
-        x->u[x->force[i]] = x->force_sign[i] * force[i];
-    }
-    if (x->has_model) {
-        x->u[x->use_impulses] = 0.0;
-    }
+    put_force_inputs(x, force);
     return step(x, t, h, error);
 }
 
@@ -228,6 +426,7 @@ static void destroy(void* self)
     if (x->table.destroy != NULL) {
         x->table.destroy(x->table.self);
     }
+    free(x->own_call);
     free(x->memory);
     free(x);
 }
@@ -237,17 +436,19 @@ static void destroy(void* self)
 static bool allocate(Mechanism* x, int nport, int ninput, int noutput)
 {
     size_t n = (size_t)nport, nu = (size_t)ninput + 1, ny = (size_t)noutput + 1;
-    double** reals[] = {&x->force_sign, &x->rate_sign, &x->position_sign, &x->offset};
+    double** reals[] = {&x->force_sign, &x->rate_sign,        &x->position_sign,
+                        &x->offset,     &x->derivative_scale, &x->force_scale};
     int** ints[] = {&x->force, &x->rate, &x->position, &x->row, &x->a0, &x->P0, &x->P1};
-    size_t size = sizeof(double) * (4 * n + nu + ny) + sizeof(void*) * (n + nu) + sizeof(ItmOutputInfo) * ny +
-                  sizeof(int) * (7 * n + n * n + nu);
+    size_t size = sizeof(double) * (6 * n + nu + ny) + sizeof(void*) * (n + nu) + sizeof(ItmOutputInfo) * ny +
+                  sizeof(int) * (7 * n + n * n + nu) + sizeof(uint32_t) * 2 * n;
     char* at = x->memory = calloc(1, size + 64);
-    if (at == NULL) {
+    x->own_call = calloc(1, sizeof *x->own_call);
+    if (at == NULL || x->own_call == NULL) {
         return false;
     }
     x->outputs = (ItmOutputInfo*)(void*)at;
     at += sizeof(ItmOutputInfo) * ny;
-    for (int i = 0; i < 4; i++, at += sizeof(double) * n) {
+    for (int i = 0; i < 6; i++, at += sizeof(double) * n) {
         *reals[i] = (double*)(void*)at;
     }
     x->u = (double*)(void*)at;
@@ -261,6 +462,8 @@ static bool allocate(Mechanism* x, int nport, int ninput, int noutput)
     }
     x->W = (int*)(void*)at;
     x->free_input = x->W + n * n;
+    x->acceleration = (uint32_t*)(void*)(x->free_input + nu);
+    x->force_reference = x->acceleration + n;
     x->nport = nport;
     x->ninput = ninput;
     x->noutput = noutput;
@@ -324,7 +527,11 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
                                  .get_state_size = has_state ? get_state_size : NULL,
                                  .save = has_state ? save : NULL,
                                  .restore = has_state ? restore : NULL,
+                                 .get_derivatives = x->has_derivatives ? get_derivatives : NULL,
                                  .begin = x->has_model ? begin : NULL,
+                                 .is_smooth = x->has_model ? is_smooth : NULL,
+                                 .predict = x->has_layer ? predict : NULL,
+                                 .advance = x->has_layer ? advance : NULL,
                                  .commit = x->has_model ? commit : NULL,
                                  .cancel = x->has_model ? cancel : NULL,
                                  .destroy = destroy};
@@ -333,16 +540,29 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
 ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, const ItmFmuMechanismPort* ports,
                                  int nport, ItmError* error)
 {
+    ItmError ignored;
+    error = error != NULL ? error : &ignored;
     const ItmFmuSpec* spec = itm_fmi_get_spec(fmu);
+    if (nport > ITM_FMU_MOST_FORCES) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, NULL, "%d ports of a mechanism: at most %d", nport,
+                             ITM_FMU_MOST_FORCES);
+    }
     Mechanism* x = calloc(1, sizeof *x);
     if (x == NULL || !allocate(x, nport, spec->ninput, spec->noutput)) {
-        free(x);
+        if (x != NULL) {
+            destroy(x);
+        }
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
     ItmStatus status = find_ports(x, fmu, ports, error);
-    status = status == ITM_OK ? itm_fmi_make_subsystem(&x->table, fmu, NULL, error) : status;
+    status = status == ITM_OK ? itm_fmi_make_subsystem(&x->table, fmu, &x->process, error) : status;
     if (status != ITM_OK) {
         x->table.destroy = NULL;
+        destroy(x);
+        return status;
+    }
+    status = look(x, fmu, ports, error);
+    if (status != ITM_OK) {
         destroy(x);
         return status;
     }

@@ -1,8 +1,9 @@
 // An FMU that takes forces and returns rates, as a foreign mechanism of a co-simulation.
 //
 // The FMU runs as a subsystem without ports (fmu.h), in a process of its own: forces are inputs, positions and rates are outputs.
-// Its interface model comes from the interface model port where the FMU has one (rim.W, rim.a0, rim.P0, rim.P1: level 1 of
-// docs/reference/rim-port.md), from trial steps where its state can be saved, or from past steps.
+// Its interface model comes from the interface model port where the FMU has one (docs/reference/rim-port.md: level 2 where it has the
+// functions of layer.h, otherwise level 1, the variables rim.W, rim.a0, rim.P0, rim.P1), from directional derivatives of the
+// accelerations of its ports, from trial steps where its state can be saved, or from past steps.
 #ifndef ITM_FMI_MECHANISM_H
 #define ITM_FMI_MECHANISM_H
 

@@ -39,7 +39,7 @@ struct ItmFmuProcess {
     int     lifeline;            // our end
     ItmFmuShared* shared;
     size_t  size;                // of the mapping
-    size_t  run_at, log_at, state_at; // areas in it
+    size_t  run_at, port_at, log_at, state_at; // areas in it
     double* inputs;              // last set; the mapping has a copy            (ninput)
     double *u, *s, *w, *w_end, *force, *y;  // in the mapping
     double* input_start;         //                                             (ninput)
@@ -128,7 +128,8 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     const ItmFmuSpec* spec = &x->spec;
     size_t nvalue = (size_t)spec->ninput + 4 * (size_t)spec->nport + (size_t)spec->noutput;
     size_t spec_at = round_up(sizeof(ItmFmuShared)), values = spec_at + round_up(itm_fmi_get_spec_size(spec));
-    size_t run = values + round_up(sizeof(double) * (nvalue + 1)), log = run + round_up(get_run_size(spec));
+    size_t run = values + round_up(sizeof(double) * (nvalue + 1)), port = run + round_up(get_run_size(spec));
+    size_t log = port + round_up(sizeof(ItmFmuPortCall));
     size_t state = log + ITM_FMU_LOG_SIZE;
     x->size = state + (spec->has_state ? ITM_FMU_MOST_STATE : 64);
     *fd = memfd_create("interim-fmu", MFD_CLOEXEC);
@@ -141,6 +142,7 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     }
     x->shared = bytes;
     x->run_at = run;
+    x->port_at = port;
     x->log_at = log;
     x->state_at = state;
     *x->shared = (ItmFmuShared){.limits = x->options.limits,
@@ -149,6 +151,7 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
                                 .values = values,
                                 .run = run,
                                 .run_size = get_run_size(spec),
+                                .port = port,
                                 .log = log,
                                 .state = state,
                                 .size = x->size};
@@ -335,7 +338,9 @@ static ItmStatus wait_for_host(ItmFmuProcess* x, double limit)
     char what[160];
     while (!is_our_turn(shared)) {
         struct timespec slice = {0, SLICE};
+        atomic_store(&shared->is_asleep[ITM_FMU_TURN_LIBRARY], 1);
         syscall(SYS_futex, &shared->turn, FUTEX_WAIT, ITM_FMU_TURN_HOST, &slice, NULL, 0);
+        atomic_store(&shared->is_asleep[ITM_FMU_TURN_LIBRARY], 0);
         if (is_our_turn(shared)) {
             break;
         }
@@ -365,8 +370,10 @@ static ItmStatus call_within(ItmFmuProcess* x, ItmFmuCommand command, double lim
         memcpy(x->u, x->inputs, sizeof(double) * (size_t)x->spec.ninput);
     }
     shared->command = (int32_t)command;
-    atomic_store_explicit(&shared->turn, ITM_FMU_TURN_HOST, memory_order_release);
-    syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_store(&shared->turn, ITM_FMU_TURN_HOST);
+    if (atomic_load(&shared->is_asleep[ITM_FMU_TURN_HOST])) {
+        syscall(SYS_futex, &shared->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+    }
     ItmStatus status = wait_for_host(x, limit);
     if (status != ITM_OK) {
         return status;
@@ -745,6 +752,30 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
     }
     x->has_values = x->has_outputs = true;
     return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- ports of a mechanism
+
+ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x)
+{
+    return (ItmFmuPortCall*)(void*)((char*)x->shared + x->port_at);
+}
+
+ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error)
+{
+    if (x->is_failed) {
+        return report(x, x->error.status, error);
+    }
+    bool is_commit = itm_fmi_get_port_call(x)->action == ITM_FMU_PORT_COMMIT;
+    x->shared->wants_outputs = x->wants_outputs;
+    x->shared->wants_state = x->spec.has_state;
+    ItmStatus status = call(x, ITM_FMU_PORT);
+    if (is_commit) {
+        x->has_stepped = true;
+        x->has_values = status == ITM_OK;
+        x->has_outputs = x->has_values && x->wants_outputs;
+    }
+    return report(x, status, error);
 }
 
 // ---------------------------------------------------------------------------- states

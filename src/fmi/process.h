@@ -29,6 +29,11 @@ void itm_fmi_destroy_process(ItmFmuProcess* x);
 // Table of the subsystem; names are left out. Its destroy is NULL: the process belongs to the caller.
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x);
 
+// A call at the ports of a mechanism: fill it, make it, read it. The inputs of BEGIN and DERIVE are those set last; after COMMIT the
+// outputs are those of the step's end.
+ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x);
+ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error);
+
 // Messages of the FMU so far; nleft_out (may be NULL): bytes that were over the limit or came too fast.
 const char* itm_fmi_get_log(ItmFmuProcess* x, uint64_t* nleft_out);
 // Identity of the host process, 0: there is none; for tests.

@@ -1,11 +1,12 @@
 // What the library and the host process of an FMU share: one mapping with a message, values, a log and a state.
 //
-// One word says whose turn it is; the other side waits for it with a futex. Both programs are of the same build, so structs
+// One word holds whose turn it is; the other side waits for it with a futex. Both programs are of the same build, so structs
 // are shared as they are. The host is never trusted: the library reads sizes from its own copies only.
 #ifndef ITM_FMI_PROTOCOL_H
 #define ITM_FMI_PROTOCOL_H
 
 #include "fmi/binary.h"
+#include "fmi/port.h"
 #include "fmi/spec.h"
 
 #define ITM_FMU_SHARED_FD 3    // the mapping
@@ -23,6 +24,7 @@ typedef enum ItmFmuCommand {
     ITM_FMU_RUN,      // micro steps against an interface model (area `run`)
     ITM_FMU_SAVE,     // state into the area `state`
     ITM_FMU_RESTORE,  // and back
+    ITM_FMU_PORT,     // a call at the ports of a mechanism (area `port`)
     ITM_FMU_QUIT,
 } ItmFmuCommand;
 
@@ -40,10 +42,11 @@ typedef struct ItmFmuLimits {
 typedef struct ItmFmuShared {
     char     build[64];          // of the library; the host refuses another
     _Atomic uint32_t turn;       // ItmFmuTurn
+    _Atomic uint32_t is_asleep[2]; // by ItmFmuTurn: that side sleeps until its turn and must be woken
     int32_t  command;
     int32_t  status;             // ItmStatus of the last command
     int32_t  has_state;          // after a command: the area `state` holds the present state
-    int32_t  wants_state;        // the library wants it there after RUN
+    int32_t  wants_state;        // the library needs it there after RUN, and after COMMIT of a port
     int32_t  wants_outputs;      // after MOVE and STEP
     double   t, h;               // of STEP, s
     ItmError error;
@@ -56,6 +59,7 @@ typedef struct ItmFmuShared {
     uint64_t spec, spec_size;
     uint64_t values;             // inputs, s, w, w_end, forces, outputs
     uint64_t run, run_size;
+    uint64_t port;               // ItmFmuPortCall
     uint64_t log;                // ring of ITM_FMU_LOG_SIZE bytes
     uint64_t state;              // to the end of the mapping
     uint64_t size;               // of the mapping
@@ -72,7 +76,7 @@ typedef struct ItmFmuRun {
     int     n;                   // interfaces of the model, 0: there is none
     int     nbond;               // bonds of the FMU
     int     use_heun;
-    int     is_watched;          // outputs are wanted after the last tick
+    int     is_watched;          // outputs are needed after the last tick
     int     port[ITM_FMU_MOST_PORTS]; // of each bond
     int     row[ITM_FMU_MOST_PORTS];  // of each bond in the interface model, ITM_NONE: predicted rates
     uint64_t bonds, memories, reals;  // offsets from the start of this struct

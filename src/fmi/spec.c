@@ -119,6 +119,6 @@ void itm_fmi_free_spec(ItmFmuSpec* spec)
 
 void itm_fmi_write_build(char build[64])
 {
-    snprintf(build, 64, "interim %s %zu %zu %zu %zu %zu", ITM_VERSION, sizeof(ItmFmuShared), sizeof(ItmFmuRun),
-             sizeof(ItmFmuSpec), sizeof(ItmBond), sizeof(ItmBondMemory));
+    snprintf(build, 64, "interim %s %zu %zu %zu %zu %zu %zu", ITM_VERSION, sizeof(ItmFmuShared), sizeof(ItmFmuRun),
+             sizeof(ItmFmuSpec), sizeof(ItmBond), sizeof(ItmBondMemory), sizeof(ItmFmuPortCall));
 }

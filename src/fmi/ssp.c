@@ -92,7 +92,7 @@ keep_format(Parser* p, const char* format, ...)
     return text;
 }
 
-// A part that is not used. The first MOST_NOTES are kept; the last of them says that there are more.
+// A part that is not used. The first MOST_NOTES are kept; the last of them notes that there are more.
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -544,7 +544,7 @@ static void read_connection(Parser* p, const ItmXmlNode* node, const char* path)
     }
 }
 
-// Post-order: values that are set from outside replace those from inside.
+// Post-order: values that an outer system sets replace those of an inner one.
 static void read_system(Parser* p, const ItmXmlNode* node, const char* path)
 {
     NOTE_UNKNOWN(p, node, "Connectors", "ElementGeometry", "ParameterBindings", "Elements", "Connections",

@@ -26,7 +26,7 @@ typedef struct ItmBranch {
     ItmOpening opening;
     int control;                 // whose u, or ITM_NONE
     bool is_one_way;             // q = 0 for p_a < p_b
-    ItmHydraulicAccount account; // where its loss is booked
+    ItmHydraulicAccount account; // where its loss is counted
     double coefficient;          // m^3/(s sqrt(Pa)); laminar: m^3/(s Pa)
     double threshold;            // the law is a straight line below; laminar: infinite          Pa
     double slope;                // of that line: 1/sqrt(threshold); laminar: 1

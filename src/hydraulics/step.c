@@ -24,7 +24,7 @@ static void book(const ItmCircuit* c, ItmHydraulics* d, double dt)
     }
 }
 
-// k = f(t + tau, x + tau k_prev), booked with its weight
+// k = f(t + tau, x + tau k_prev), counted with its weight
 static void compute_stage(const ItmCircuit* c, ItmHydraulics* d, double t, double h, double tau, double* k,
                           const double* k_prev, double weight)
 {

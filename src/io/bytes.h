@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 // The whole of a regular file (a device or a pipe may never end) of at most `most` bytes, with a zero byte behind it. NULL
-// on failure, and *why says why. The caller frees it.
+// on failure, and *why holds the reason. The caller frees it.
 char* itm_bytes_read(const char* path, size_t most, size_t* length, const char** why);
 
 #endif

@@ -14,6 +14,23 @@ void* itm_document_take(ItmDocument* doc, size_t size)
     return itm_owned_take(&doc->owned, 1, size);
 }
 
+bool itm_document_append(ItmDocument* doc, ItmNode* parent, ItmNode* key, ItmNode* value)
+{
+    ItmItem* item = itm_document_take(doc, sizeof *item);
+    if (item == NULL) {
+        return false;
+    }
+    *item = (ItmItem){.key = key, .value = value};
+    if (parent->last != NULL) {
+        parent->last->next = item;
+    } else {
+        parent->first = item;
+    }
+    parent->last = item;
+    parent->count++;
+    return true;
+}
+
 void itm_document_free(ItmDocument* doc)
 {
     itm_owned_free(&doc->owned);

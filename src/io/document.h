@@ -1,7 +1,7 @@
-// A YAML document as a tree of nodes, each of which knows where it was written.
+// A YAML document as a tree of nodes, each of which holds its place in the file.
 //
 // Built from libfyaml's events and not from its documents, so that the limits below hold before
-// anything is built, whatever the file says. Aliases become second references to the same node: the
+// anything is built, whatever the file contains. Aliases become second references to the same node: the
 // tree is a graph without cycles.
 #ifndef ITM_IO_DOCUMENT_H
 #define ITM_IO_DOCUMENT_H
@@ -51,6 +51,8 @@ typedef struct ItmDocument {
 void itm_document_free(ItmDocument* doc);
 // Memory that lives as long as the document, zeroed, or NULL.
 void* itm_document_take(ItmDocument* doc, size_t size);
+// Append an item to a list (key NULL) or a map; false without memory. The size of the parent is the caller's.
+bool itm_document_append(ItmDocument* doc, ItmNode* parent, ItmNode* key, ItmNode* value);
 
 // yaml.c: read one YAML document from memory into a tree of doc. `source` stands for the file in
 // messages and must live as long as doc. The text begins in column `column` of its line 1.
@@ -58,7 +60,7 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
                          int column, ItmError* error);
 
 // override.c: change one value. override is "key.path=value", the value YAML. Missing keys are made,
-// so that whoever reads the document judges them; new members of collections (parameters, bodies,
+// so that whoever reads the document judges them; new entries of collections (parameters, bodies,
 // ...) are refused.
 ItmStatus itm_override_apply(ItmDocument* doc, const char* override, ItmError* error);
 

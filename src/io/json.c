@@ -177,19 +177,10 @@ static ItmNode* take_word(Reader* r)
 
 static bool append(Reader* r, ItmNode* parent, ItmNode* key, ItmNode* value)
 {
-    ItmItem* item = value != NULL ? make(r, sizeof *item) : NULL;
-    if (item == NULL) {
-        return false;
+    if (value != NULL && !itm_document_append(r->doc, parent, key, value)) {
+        r->status = ITM_ERR_MEMORY;
     }
-    *item = (ItmItem){.key = key, .value = value};
-    if (parent->last != NULL) {
-        parent->last->next = item;
-    } else {
-        parent->first = item;
-    }
-    parent->last = item;
-    parent->count++;
-    return true;
+    return value != NULL && r->status == ITM_OK;
 }
 
 // A list or an object, whose open bracket is next.

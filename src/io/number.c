@@ -32,7 +32,7 @@ static const uint64_t TENS[] = {1,
                                 10000000000000000};
 
 // The decimal exponent k with 10^k <= x < 10^(k + 1), for x in [1e-4, 1e17). Powers below 1 are not exact, so that k may be
-// one too large for the double next below one of them; the digits tell.
+// one too large for the double next below one of them; the digits decide.
 static int find_exponent(double x)
 {
     int k = 0;

@@ -1,5 +1,5 @@
 // Text that grows: JSON, HTML and SVG are built in it, and bytes are packed into it. Without memory it stays as it is and
-// says so once, at the end.
+// reports it once, at the end.
 #ifndef ITM_IO_TEXT_H
 #define ITM_IO_TEXT_H
 
@@ -8,7 +8,7 @@
 typedef struct ItmText {
     char* chars;  // ended by a zero byte once anything was added; NULL before
     size_t length, capacity;
-    bool has_failed;  // something was lost for want of memory
+    bool has_failed;  // something was lost because memory ran out
 } ItmText;
 
 void itm_text_free(ItmText* text);

@@ -4,7 +4,7 @@
 
 #include "interim/base.h"
 
-// Text cut into words, line by line.
+// Text split into words, line by line.
 typedef struct ItmWords {
     const char* at;
     const char* end;

@@ -236,19 +236,10 @@ static void register_anchor(Loader* l, const char* anchor, ItmNode* node)
 
 static void append_item(Loader* l, ItmNode* parent, ItmNode* key, ItmNode* value)
 {
-    ItmItem* item = itm_document_take(l->doc, sizeof *item);
-    if (item == NULL) {
+    if (!itm_document_append(l->doc, parent, key, value)) {
         run_out_of_memory(l);
         return;
     }
-    *item = (ItmItem){.key = key, .value = value};
-    if (parent->last != NULL) {
-        parent->last->next = item;
-    } else {
-        parent->first = item;
-    }
-    parent->last = item;
-    parent->count++;
     // sizes stay below twice the limit, so the sum cannot overflow
     parent->size += value->size + (key != NULL ? 1 : 0);
     if (parent->size > ITM_DOCUMENT_MAX_NODES) {

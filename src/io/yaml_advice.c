@@ -1,4 +1,4 @@
-// One walk over the lines of a text that the parser has refused. It knows no more of YAML than brackets, quotes, comments, keys
+// One walk over the lines of a text that the parser has refused. It uses no more of YAML than brackets, quotes, comments, keys
 // and indentation, and stops at the first of them that cannot be right.
 #include "io/yaml_advice.h"
 

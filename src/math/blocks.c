@@ -512,7 +512,7 @@ static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x
     }
 }
 
-// x <- L^-T x. Unknowns of redundant rows are what `seed` says (NULL: 0).
+// x <- L^-T x. Unknowns of redundant rows come from `seed` (NULL: 0).
 static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* x, const double* seed)
 {
     for (int j = b->n - 1; j >= 0; j--) {

@@ -1,6 +1,6 @@
 // Block-sparse Cholesky factor of a symmetric positive semi-definite matrix with a fixed pattern.
 //
-// Made for the Delassus matrix of joint rows, H = A M^-1 A' + Omega: blocks of 1 to 6 rows (one a joint),
+// Made for the Delassus matrix of joint rows, H = A M^-1 A' + Omega: blocks of 1 to 6 rows (one per joint),
 // two blocks coupled where joints share a body. The pattern, the fill-reducing order (AMD) and all
 // addresses are found once (itm_blocks_build); factor and solve then allocate nothing.
 // A row whose pivot falls below `tolerance` times its scale depends on rows eliminated before it: it is
@@ -43,7 +43,7 @@ ItmStatus itm_blocks_build(ItmBlocks* blocks, int n, const int* size, const int*
 void itm_blocks_free(ItmBlocks* blocks);
 
 // Address in L of the block that couples blocks a and b (or the diagonal block, a == b). is_transposed
-// tells that it is stored as (b, a). Only the lower half of a diagonal block is read.
+// is true if it is stored as (b, a). Only the lower half of a diagonal block is read.
 int itm_blocks_find(const ItmBlocks* blocks, int a, int b, bool* is_transposed);
 
 // H = L L', in place. Returns the number of redundant rows.

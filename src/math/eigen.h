@@ -5,7 +5,7 @@
 #include "interim/base.h"
 
 // A z = mu z, eigenvalues increasing. A (n x n, row-major) is overwritten by the eigenvectors: row k is z_k, of length 1.
-// ITM_ERR_MEMORY, ITM_ERR_NOT_FINITE, or ITM_ERR_DIVERGED where the iteration does not settle.
+// ITM_ERR_MEMORY, ITM_ERR_NOT_FINITE, or ITM_ERR_DIVERGED where the iteration does not converge.
 ItmStatus itm_eigen_symmetric(double* A, double* mu, int n);
 // The same within a step: no memory is allocated. scratch (n)
 ItmStatus itm_eigen_symmetric_in(double* A, double* mu, int n, double* scratch);

@@ -1,4 +1,4 @@
-// Two reals side by side, for kernels on blocks whose sizes the compiler knows: every x86-64 has the instructions.
+// Two reals side by side, for kernels on blocks of sizes fixed at compile time: every x86-64 has the instructions.
 #ifndef ITM_MATH_LANES_H
 #define ITM_MATH_LANES_H
 

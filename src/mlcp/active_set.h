@@ -7,8 +7,8 @@
 #include "mlcp/row.h"
 
 // Active rows are often redundant (four corners of a box). The diagonal of their matrix is enlarged by this fraction, and the
-// solution taken as a step from the last one (proximal point): rates are met to this fraction of the step, and what the rows
-// cannot tell apart stays as it was.
+// solution taken as a step from the last one (proximal point): rates agree to this fraction of the step, and impulses that the rows
+// cannot distinguish stay as they were.
 #define ITM_ACTIVE_SET_PROXIMAL 1e-10
 
 // clang-format off

@@ -394,7 +394,7 @@ static void snap(Interior* p)
 
 // ---------------------------------------------------------------------------- loop
 
-// w = H x + b; the largest part of it that no multiplier answers for
+// w = H x + b; the largest part of it that no multiplier balances
 static double compute_dual_residual(Interior* p)
 {
     ItmMlcpWorkspace* ws = p->ws;

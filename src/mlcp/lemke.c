@@ -526,7 +526,7 @@ static void read_solution(Lemke* l)
 }
 
 // The direction in which Lemke's path left for infinity; whether it proves anything is for the
-// proof radius to say.
+// proof radius to report.
 static void read_ray(Lemke* l, int ray_column, ItmMlcpInfo* info)
 {
     ItmMlcpWorkspace* ws = l->ws;

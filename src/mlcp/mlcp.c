@@ -198,7 +198,7 @@ static const SolveFunction SOLVERS[ITM_MLCP_SOLVER_COUNT] = {
 
 typedef struct Rung {
     ItmMlcpSolver solver;
-    int max_iterations;  // 0: as the options say
+    int max_iterations;  // 0: as in the options
 } Rung;
 
 #define END                                                                                                            \
@@ -279,7 +279,7 @@ static ItmMlcpOutcome judge(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* op
     return residual <= rounding ? ITM_MLCP_SOLVED_TO_ROUNDING : ITM_MLCP_NOT_CONVERGED;
 }
 
-// One solver, its answer kept if it is the best so far. Returns whether the ladder can end.
+// One solver, its result kept if it is the best so far. Returns whether the ladder can end.
 static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info, Rung rung)
 {
     ItmMlcpOptions own = *options;
@@ -300,7 +300,7 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
     return info->outcome != ITM_MLCP_NOT_CONVERGED;
 }
 
-// Sweeps from rest never raise the energy of the impulses, whatever the problem is: the answer of last resort where the
+// Sweeps from rest never raise the energy of the impulses, whatever the problem is: the last resort where the
 // best one so far is worse than a rough guess.
 #define ROUGH 1e-2
 #define LAST_SWEEPS 400
@@ -350,7 +350,7 @@ static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
     }
 }
 
-// x that no solver improved on is still an answer: clamp zero into the bounds
+// x that no solver improved on is still a result: clamp zero into the bounds
 static void measure_nothing(ItmMlcpWorkspace* ws, ItmMlcpInfo* info)
 {
     for (int i = 0; i < ws->s.n; i++) {

@@ -14,7 +14,7 @@
 
 enum { MAX_NEWTON = 40, MAX_SOFT = 15, MAX_STAGES = 100, MAX_HALVINGS = 9, MEMORY = 6, START_SWEEPS = 20 };
 static const double EPS = 1e-10;
-// light mechanisms behind stiff joints move far less than their diagonal of H says, hence large
+// light mechanisms behind stiff joints move far less than their diagonal of H suggests, hence large
 // weights
 enum { NWEIGHT = 3 };
 static const double WEIGHTS[NWEIGHT] = {1.0, 100.0, 1e4};
@@ -233,7 +233,7 @@ static bool is_plain(const JacobianRow* row, int i)
     return row->nh == 0 && row->ne == 1 && row->e_row[0] == i;
 }
 
-// Rows with F = x - bound know their step; the others go into the system.
+// Rows with F = x - bound have their step directly; the others go into the system.
 static void split_rows(Newton* t)
 {
     t->nlive = 0;

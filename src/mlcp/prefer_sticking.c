@@ -1,8 +1,8 @@
-// Which of several solutions. Coulomb's law of rigid bodies does not say how redundant contacts share a load, and what friction can
+// Which of several solutions. Coulomb's law of rigid bodies does not determine how redundant contacts share a load, and what friction can
 // hold depends on it: a body between two jaws stays at rest where all points of the jaws press, and turns about the one point where
 // one alone does. Both solve the problem. A solver that starts from the last impulses finds either.
 //
-// Here rest comes first: where contacts begin to slip, the convex problem of interior.c is solved too. If any admissible impulses
+// Here sticking is preferred: where contacts begin to slip, the convex problem of interior.c is solved too. If any admissible impulses
 // keep everything at rest, it finds such; otherwise it is a start from which Newton may find less slip. Of the two solutions the one
 // with less energy x'Hx / 2 + b'x is taken.
 #include "mlcp/workspace.h"

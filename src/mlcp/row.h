@@ -78,7 +78,7 @@ static inline double itm_row_get_open(const ItmRow* row)
     return row->gap > row->open ? row->gap - row->open : 0.0;
 }
 
-// Velocity with which a step h closes a gap, gap / h. A step that is cut shorter than `shortest` closes the share (h / shortest)^2 of it
+// Velocity with which a step h closes a gap, gap / h. A step that is shorter than `shortest` closes the share (h / shortest)^2 of it
 // only: all of it would be a huge velocity for the steps that follow.
 static inline double itm_row_feed_gap(double gap, double h, double shortest)
 {
@@ -160,15 +160,15 @@ static inline ItmRow* itm_row_get(const ItmRowProblem* p, int i)
 void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n);
 
 // Impulses and velocities, row->offset and row->omega being there. Newton's law of restitution can create energy where several contacts
-// and friction meet: then the impulses are taken between those without any bounce and those with it, as far towards the latter as
-// their work stays below 0, or below that of the former; solves->is_limited then.
+// and friction occur together: then the impulses are taken between those without any bounce and those with it, as far towards the latter as
+// their work stays below 0, or below that of the former; solves->is_limited is then set.
 //
-// step->places_hits: rigid rows bounce when the first of them closes, at time s. x0, w0 being impulses and rates of the step without
+// step->places_hits: rigid rows bounce when the first of them closes, at time s. x0 and w0 are impulses and rates of the step without
 // the rows that bounce, c = A v of w0 at time s (itm_row_compute_rate), x1 and w1 those with
 //   w1 - w0 >= -(1 + e) c   where rows bounce
-// the bodies fly on until s and have the velocities of x1 from then on: positions go with h v+ - s M^-1 A' (x1 - x0), row->late being
-// s (x1 - x0). Impacts do the work (x1 - x0) (c + (w1 - w0) / 2). Where that adds energy, where a row would close again within the step,
-// and where rows are compliant, rows bounce at the start of the step instead.
+// The bodies move on until s and have the velocities of x1 from then on: positions change by h v+ - s M^-1 A' (x1 - x0); row->late is
+// s (x1 - x0). Impacts do the work (x1 - x0) (c + (w1 - w0) / 2). If that adds energy, if a row would close again within the step,
+// or if rows are compliant, rows bounce at the start of the step instead.
 ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
                         const ItmRowStep* step, ItmRowSolves* solves, ItmError* error);
 
@@ -176,7 +176,7 @@ ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, con
 
 // Whether the gap of a rigid row is to be corrected. Contacts between bodies at rest are left alone while they are off by less than half a
 // micrometre: every correction turns bodies a little, which changes all contact forces of a wall by more than the tolerance, and the
-// next solve starts over. Once a row asks, all rows of its island are corrected to 0.
+// next solve starts over. When one row asks, all rows of its island are corrected to 0.
 bool itm_row_is_off(const ItmRow* row, double gap, bool is_at_rest);
 // Gap that is corrected in one step: of a deep penetration, a part.
 double itm_row_limit_gap(double gap);

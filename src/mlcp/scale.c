@@ -23,7 +23,7 @@ static double pick_scale(double h)
 
 static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
-    // a matrix that is neither symmetric nor of contacts (a circuit) says nothing through its
+    // a matrix that is neither symmetric nor of contacts (a circuit) gives no scale through its
     // diagonal
     bool has_scale = p->is_symmetric || p->ncontact > 0;
     for (int i = 0; i < s->n; i++) {
@@ -131,7 +131,7 @@ void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, c
 }
 
 // A box coupling with two tangents becomes two couplings of one row each: nothing else then needs
-// to know that their scales differ.
+// to find that their scales differ.
 static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     for (int i = 0; i < s->n; i++) {

@@ -17,7 +17,7 @@ typedef struct ItmSweepBlock {
     const double* Y;          // row by row                               (nrow x 6 nnode)
 } ItmSweepBlock;
 
-// The problem, and the memory of its solution. Rows have any numbers; the blocks say which ones are in the problem.
+// The problem, and the memory of its solution. Rows have any numbers; the blocks list those in the problem.
 typedef struct ItmSweep {
     int nblock;
     ItmSweepBlock* blocks;    //                                          (nblock)

@@ -102,7 +102,7 @@ double itm_residual_compute(const ItmMlcpProblem* problem, const double* x, cons
 int itm_residual_find_worst(const ItmMlcpProblem* problem, const double* x, const double* w, const int* tangent_of);
 
 // ---------------------------------------------------------------------------- solvers
-// Each starts from ws->x and ws->state, leaves its answer there, adds to the counters of info and
+// Each starts from ws->x and ws->state, leaves its result there, adds to the counters of info and
 // returns false if this kind of problem is not for it. Bounds come from ws->s.
 
 bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);

@@ -22,7 +22,7 @@
 
 typedef enum Level { POSITIONS, VELOCITIES } Level;
 
-// Whether the rows of a block must be met: rigid ones; motions that give a velocity only among velocities, where they may not stand in
+// Whether the rows of a block must be satisfied: rigid ones; motions that give a velocity only among velocities, where they may not stand in
 // the way of a start value along the same direction.
 static bool takes_part(const ItmRowBlock* block, Level level)
 {

@@ -37,7 +37,7 @@ typedef struct ItmBounded {
     int path_capacity, cov_capacity, Y_capacity;
     int island_capacity;   // rows of the largest island that can be solved densely
     bool is_overfull;      // something did not fit: the step must fail
-    bool books_answer;     // book what bilateral rows answer, with their velocities d->row_before before the step
+    bool books_answer;     // count the work of the bilateral rows' reaction, with their velocities d->row_before before the step
     bool has_Y;            // Y belongs to the rows
     ItmRowStep step;       // the step that the rows are solved for
 
@@ -54,9 +54,9 @@ typedef struct ItmBounded {
 
     ItmRowMemory    memory;    // of the last step, for warm starts
 
-    double*         projection_lo, *projection_up; // bounds that settling sets aside (row_capacity)
-    double*         x_projected; // impulses of settling                  (row_capacity)  N s
-    double*         x_correction;    // impulses of position that undo penetration (row_capacity)  kg m
+    double*         projection_lo, *projection_up; // bounds that the projection sets aside (row_capacity)
+    double*         x_projected; // impulses of the projection            (row_capacity)  N s
+    double*         x_correction;    // impulses of position correction            (row_capacity)  kg m
 
     // islands: blocks that movable bodies connect, each solved on its own
     int*            root;      // union-find over components            (nbody)
@@ -73,7 +73,7 @@ typedef struct ItmBounded {
     ItmSweep        sweep;     // the same for an island without a matrix
     double*         refine_work; // itm_bounded_refine  (m (m + ITM_LEAST_NORM_SCRATCH), m = min(island_capacity, ITM_REFINE_MOST))
     signed char*    refine_part; //                                     (island_capacity)
-    signed char*    is_redundant; // rows that follow from others, itm_bounded_refine (row_capacity)
+    signed char*    is_redundant; // redundant rows, itm_bounded_refine (row_capacity)
     int             nredundant;
     bool            is_refined;  // the table of this step has been examined
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved

@@ -64,7 +64,7 @@ static int count_shared(const ItmModel* m, const ItmRowBlock* a, int i, const It
     return nv;
 }
 
-// Lower half of H_cc: every block meets the earlier ones (and itself) where their paths run together.
+// Lower half of H_cc: every block is coupled to the earlier ones (and itself) where their paths run together.
 static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
 {
     int nentry = 0;

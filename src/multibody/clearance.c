@@ -90,7 +90,7 @@ static void check_section(ItmCheck* c, const ItmClearance* play)
     }
 }
 
-// A member that this type of joint has no use for.
+// A field that this type of joint does not use.
 static void refuse_useless(ItmCheck* c, const char* field, bool is_given, const ItmJointDef* def, const char* reason)
 {
     if (is_given) {
@@ -312,7 +312,7 @@ static double half_bias(const ItmData* d, const ItmJoint* joint, const ItmCleara
     ItmVec3 a = itm_vec_sub(itm_point_acceleration(d->accel_bias[joint->body_b], w_b, s_b),
                             itm_point_acceleration(d->accel_bias[joint->body_a], w_a, s_a));
     a = itm_vec_axpy(-2.0, itm_vec_cross(w_a, point->velocity), a);
-    // where bodies turn so fast that this is more than the play, the expansion is worthless
+    // where bodies turn so fast that this is more than the clearance, the expansion is worthless
     double most = 0.5 * c / (h * h);
     return fmin(most, fmax(-most, 0.5 * itm_vec_dot(point->normal, a)));
 }
@@ -449,7 +449,7 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
         points[k].velocity = relative_velocity(d, &view, d->twist, points[k].point);
         measure_radial(m, d, &view, clearance, view.R_a.z, &points[k], h);
         if (clearance->type == ITM_JOINT_REVOLUTE) {
-            // the stops are the hub's length and the play apart                                          [clearance, eq. 41]
+            // the stops are the hub's length and the clearance apart                                          [clearance, eq. 41]
             points[2 + k].point = points[k].point;
             points[2 + k].velocity = points[k].velocity;
             double z = itm_vec_dot(view.R_a.z, itm_vec_sub(points[k].point, view.p_a));
@@ -570,7 +570,7 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 }
 
 // Whether a step h could close the gap: twice its present way, because the forces are not known yet, twice what weight does, and a
-// quarter of the play; weight is that of a unit mass. The stepper that minimises over h wants them all.
+// quarter of the clearance; weight is that of a unit mass. The stepper that minimises over h needs them all.
 static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* clearance, int k, double h, double weight)
 {
     const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];

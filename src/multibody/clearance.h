@@ -20,17 +20,17 @@ typedef struct ItmClearancePoint {
     double bias;         // what the curvature of the gap adds to the rate of the end of the step, per time  m/s^2
 } ItmClearancePoint;
 
-// Whether a joint has play.
+// Whether a joint has clearance.
 static inline bool itm_clearance_is_given(const ItmJointDef* def)
 {
     return def->clearance.radial > 0.0;
 }
 
-// Whether a joint with clearance starts in the middle of its play and moves as if it were ideal: neither poses nor velocities that are
-// given of its bodies say otherwise.
+// Whether a joint with clearance starts in the middle of its clearance and moves as if it were ideal: neither poses nor velocities that are
+// given of its bodies contradict it.
 bool itm_clearance_is_centred(const ItmModelBuilder* b, const ItmJointDef* def);
 
-// What is wrong with the play of a joint, into c.
+// Errors in the clearance of a joint, into c.
 void itm_clearance_check(ItmCheck* c, const ItmJointDef* def);
 
 // Tables of the joints with clearance, after the joints. False: out of memory.

@@ -16,14 +16,14 @@ typedef struct ItmArticulated {
 } ItmArticulated;
 
 // Energy that has passed so far, J. Works of forces are integrated by the trapezoidal rule, whose last half step is open
-// until the next evaluation; works of rows are booked by the steppers themselves, which know the impulses.
+// until the next evaluation; the steppers themselves, which hold the impulses, count works of rows.
 typedef enum ItmLedger {
     ITM_LEDGER_LOAD,        // work of loads, actuators and driving forces
     ITM_LEDGER_DISSIPATED,  // taken by dampers
     ITM_LEDGER_MOTION,      // work of prescribed motions
     ITM_LEDGER_CONSTRAINT,  // work of the other rows: numerical, 0 in the limit of small steps
     ITM_LEDGER_FRICTION,    // taken by dry friction
-    ITM_LEDGER_IMPACT,      // lost in contacts and joint stops in their normal direction
+    ITM_LEDGER_IMPACT,      // lost in contacts and joint limits in their normal direction
     ITM_LEDGER_INTERFACE,   // work of the forces between this mechanism and others at their frames
     ITM_LEDGER_COUNT,
     ITM_LEDGER_POWERS = ITM_LEDGER_INTERFACE,  // number of accounts that have a power within a step
@@ -41,7 +41,7 @@ typedef enum ItmTally {
     ITM_TALLY_COUNT
 } ItmTally;
 
-// What the derived arrays know of the present state.
+// Which derived arrays belong to the present state.
 typedef enum ItmPositionState {
     ITM_POSITION_STALE,     // nothing
     ITM_POSITION_CURRENT,   // x, R, r, S, J belong to q
@@ -86,10 +86,10 @@ struct ItmData {
     double*  external;      // signals from external signals, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
     double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
     double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
-    double*  ledger_open;   // time since then that is not booked yet: 0 or the step (1) s
+    double*  ledger_open;   // time since then that is not counted yet: 0 or the step (1) s
     double*  energy_start;  // kinetic + potential at the start                      (1) J
     double*  impact_peak;   // largest impact loss so far, which is the one reported (1) J
-    double*  elastic;       // energy that compliant contacts and stops hold         (1) J
+    double*  elastic;       // energy that compliant contacts and limits hold        (1) J
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
@@ -218,7 +218,7 @@ void itm_data_advance_ledger(ItmData* d, double h);
 // The accounts as of now; needs d->power of the present state. An impact loss never decreases: where contacts give back more than
 // they took, which only discretisation does, the rest is work of constraints.
 void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
-// Settle the time since the last step's start with the forces of the present state, before inputs change: a force that was held
+// Account for the time since the last step's start with the forces of the present state, before inputs change: a force that was held
 // over a step does the work h f (w_n + w_n+1) / 2, whatever follows it. Leaves d->wrench and d->tau void.
 void itm_data_close_ledger(const ItmModel* m, ItmData* d);
 // After inputs have changed between two steps: ALI3P starts its next step from the power of the new ones.
@@ -228,9 +228,9 @@ void itm_data_refresh_energy(const ItmModel* m, ItmData* d);
 // Carry the unwrapped angles to the configuration of the position stage.
 void itm_data_update_angles(const ItmModel* m, ItmData* d);
 // What is known of a signal from external signals: beyond its start it is OFFSET + SLOPE (t - TIME). CHANGE is the mean derivative of what jumps
-// when it is told anew, its rate or (held) itself, over the last time: what reactions of a motion follow.
+// when it is set anew, its rate or (held) itself, over the last time: reactions of a motion follow it.
 enum { ITM_EXTERNAL_OFFSET, ITM_EXTERNAL_SLOPE, ITM_EXTERNAL_TIME, ITM_EXTERNAL_CHANGE, ITM_EXTERNAL_REALS };
-// A signal at t; one that is told from external signals as it was told last.
+// A signal at t; an external one as it was set last.
 ItmSignalValue itm_data_compute_signal(const ItmModel* m, const ItmData* d, int signal, double t);
 
 #endif

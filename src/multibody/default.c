@@ -86,7 +86,8 @@ ItmColliderDef itm_default_collider_def(void)
                             .pose = itm_pose_identity(),
                             .material = ITM_NONE,
                             .group = 1,
-                            .mask = UINT32_MAX};
+                            .mask = UINT32_MAX,
+                            .color = ITM_NONE};
 }
 
 ItmGapDef itm_default_gap_def(void)

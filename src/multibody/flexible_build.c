@@ -68,7 +68,7 @@ static ItmStatus make_node(Visitor* v, int flexible, const ItmElasticSite* site)
     return itm_elastic_compute_shape(e, shape, gamma, site);
 }
 
-// Something named `what` holds on to a point of a body. is_named: the point itself has that name and wants a node.
+// Something named `what` holds on to a point of a body. is_named: the point itself has that name and needs a node.
 static void visit(Visitor* v, int body, ItmVec3 point, const char* what, bool is_named)
 {
     int flexible = flexible_of(v->b, body);

@@ -32,7 +32,7 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 
 // ---------------------------------------------------------------------------- scalar forces
 
-// feedforward + K (r - x) + D (r' - x'), cut at the limit
+// feedforward + K (r - x) + D (r' - x'), clipped at the limit
 static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* def, const ItmMeasured* x,
                           double feedforward, double t)
 {

@@ -281,7 +281,7 @@ void itm_kinematics_fit(const ItmBody* body, double* q, ItmPose b_in_a)
     } else if (body->nrot == 1) {
         q_rot[0] = angle_about(body->rot_axis[0], &R);
         if (body->lead != 0.0) {
-            // the translation knows the number of turns
+            // the translation gives the number of turns
             double turns = (p[body->rot_axis[0]] / body->lead - q_rot[0]) / (2.0 * ITM_PI);
             q_rot[0] += 2.0 * ITM_PI * floor(turns + 0.5);
         }

@@ -66,7 +66,7 @@ ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
     ItmVec3 s_a = itm_mat_mul_vec(&d->R[a], line->point_a), s_b = itm_mat_mul_vec(&d->R[b], line->point_b);
     ItmVec3 delta = itm_vec_sub(itm_vec_add(d->x[b], s_b), itm_vec_add(d->x[a], s_a));
     double length = itm_vec_norm(delta);
-    // ends that meet have no direction: any will do, x is stated
+    // ends that coincide have no direction: any will do, x is stated
     ItmVec3 n = length > 0.0 ? itm_vec_scale(1.0 / length, delta) : itm_vec(1, 0, 0);
     ItmVec3 u = itm_vec_sub(itm_twist_shift(d->twist[b], s_b).lin, itm_twist_shift(d->twist[a], s_a).lin);
     ItmVec3 a_rel = itm_vec_sub(itm_point_acceleration(d->accel_bias[b], d->twist[b].ang, s_b),
@@ -84,7 +84,7 @@ ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
 
 // ---------------------------------------------------------------------------- any measure
 
-// Inline, so that the compiler sees who wants the value only.
+// Inline, so that the compiler sees which callers need the value only.
 ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
 {
     if (measure->v_index != ITM_NONE) {

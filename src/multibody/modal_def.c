@@ -36,7 +36,7 @@ static void check_matrix(ItmCheck* c, const char* field, const ItmSparseDef* A, 
     }
 }
 
-// Whether nodes span a plane, so that their displacements tell a rotation.
+// Whether nodes span a plane, so that their displacements determine a rotation.
 static bool spans_plane(const ItmModalDef* def, const ItmModalInterface* face, double size)
 {
     ItmVec3 first = def->nodes[face->nodes[0]];

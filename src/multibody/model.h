@@ -107,7 +107,7 @@ typedef struct ItmJoint {
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
     int      block;                // its first row block, or ITM_NONE
-    int      clearance;                // its play, or ITM_NONE: ideal
+    int      clearance;                // its clearance, or ITM_NONE: ideal
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
@@ -176,7 +176,7 @@ typedef struct ItmSharedRun {
     int count;
 } ItmSharedRun;
 
-// Two blocks (or one with itself) whose paths meet, and where their product goes in the factor.
+// Two blocks (or one with itself) whose paths have a common part, and where their product goes in the factor.
 typedef struct ItmBlockPair {
     int  first, second;
     int  address;
@@ -203,7 +203,7 @@ typedef struct ItmScalarForce {
     double constant;    // N
     int    signal;      // or ITM_NONE
     int    input;       // actuator number, or ITM_NONE
-    bool   is_tension;  // report the force as a pull (springs), not as a push
+    bool   is_tension;  // report the force positive in tension (springs), not in compression
     bool   is_servo;    // PD control: rest and its rate are a signal's, all of it is work of a load
     int    target;      //   that signal, or ITM_NONE
     double max_force;   //   limit either way, 0: none
@@ -254,11 +254,11 @@ typedef struct ItmJointFriction {
     double force;
 } ItmJointFriction;
 
-// The play of a joint with clearance as a set of gaps, each between a point of the hub (body b) and a surface of body a:
+// The clearance of a joint as a set of gaps, each between a point of the hub (body b) and a surface of body a:
 //   spherical    1    the centre of the socket
 //   cylindrical  2    the ends of the hub's centre line, -z then +z
 //   revolute     4    the same, then the stops at both ends
-//   prismatic    4 n  the corners of both faces, each against the two planes that meet there
+//   prismatic    4 n  the corners of both faces, each against the two planes that join there
 typedef struct ItmClearanceJoint {
     int    joint;
     ItmJointType type;

@@ -402,15 +402,19 @@ ItmStatus itm_model_builder_add_joint_friction(ItmModelBuilder* b, const ItmJoin
     return ADD(b->joint_frictions, ITM_ELEMENT_JOINT_FRICTION, *def);
 }
 
+static bool is_body(const ItmModelBuilder* b, int id)
+{
+    return id == ITM_GROUND || (id >= 0 && id < b->bodies.count);
+}
+
 ItmStatus itm_model_builder_exclude_contact(ItmModelBuilder* b, int body_a, int body_b, ItmError* error)
 {
     if (b == NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "builder is NULL");
     }
-    int n = b->bodies.count;
-    if (body_a < ITM_GROUND || body_a >= n || body_b < ITM_GROUND || body_b >= n) {
+    if (!is_body(b, body_a) || !is_body(b, body_b)) {
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "body", "bodies %d and %d: there are %d", body_a, body_b,
-                             n);
+                             b->bodies.count);
     }
     ItmBodyPair pair = {body_a, body_b};
     return ITM_LIST_APPEND(b->excluded, pair) ? ITM_OK : out_of_memory(error);

@@ -67,7 +67,7 @@ struct ItmModelBuilder {
     ITM_DEF_LIST(ItmGapDef) gaps;
     ITM_DEF_LIST(ItmLimitDef) limits;
     ITM_DEF_LIST(ItmJointFrictionDef) joint_frictions;
-    ITM_DEF_LIST(ItmBodyPair) excluded;  // bodies whose shapes never meet
+    ITM_DEF_LIST(ItmBodyPair) excluded;  // bodies whose shapes never collide
     ITM_DEF_LIST(unsigned) driven;       // directions of each joint whose position or velocity is prescribed
     ItmNames signal_names;               // name to id
     ItmNames material_names;             // name to id

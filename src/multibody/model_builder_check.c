@@ -59,7 +59,9 @@ static void valid_body(ItmCheck* c, const ItmModelBuilder* b, const char* field,
     if (body == ITM_GROUND && allow_ground) {
         return;
     }
-    if (body < 0 || body >= b->bodies.count) {
+    if (body == ITM_NONE && allow_ground) {
+        itm_check_refuse(c, field, "no body is given: %s is ITM_NONE; the ground is ITM_GROUND", field);
+    } else if (body < 0 || body >= b->bodies.count) {
         itm_check_refuse(c, field, "there is no body %d: %d are defined so far", body, b->bodies.count);
     }
 }

@@ -47,7 +47,7 @@ int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share);
 // Keep the pivots of the factor of the start configuration in the model, which that compares with.
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 
-// Mobility that a row with covectors cov (block->nbody) would have if its bodies were free, which tells a dependent row from a
+// Mobility that a row with covectors cov (block->nbody) would have if its bodies were free, which distinguishes a dependent row from a
 // merely heavy one.
 double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov);
 

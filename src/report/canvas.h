@@ -34,7 +34,7 @@ typedef struct ItmCanvas {
     // y is the base line; size in px
     void (*words)(struct ItmCanvas* canvas, double x, double y, double size, ItmAnchor anchor, int ink, bool is_bold,
                   const char* text);
-    // later polylines are cut at this box, until it is set again; width 0: no box
+    // later polylines are clipped at this box, until it is set again; width 0: no box
     void (*clip)(struct ItmCanvas* canvas, double x, double y, double width, double height);
 } ItmCanvas;
 

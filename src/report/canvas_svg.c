@@ -93,7 +93,7 @@ static void svg_clip(ItmCanvas* canvas, double x, double y, double width, double
         s->is_clipped = false;
     }
     if (width > 0.0) {
-        // an inner svg clips without names that could meet those of another picture of the page
+        // an inner svg clips without names that could clash with those of another picture of the page
         add_coordinate(s->text, "<svg x=\"", x);
         add_coordinate(s->text, "\" y=\"", y);
         add_coordinate(s->text, "\" width=\"", width);

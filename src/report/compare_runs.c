@@ -138,7 +138,7 @@ static int compare_share(const void* a, const void* b)
     return (x < y) - (x > y);
 }
 
-// Signals of the solver and of the coupling differ between any two runs and say nothing about the machine.
+// Signals of the solver and of the coupling differ between any two runs and do not describe the machine.
 static bool is_diagnostic(const char* name)
 {
     static const char* const PARTS[] = {"bond.",      "rim.",           "solver.",        "stepper.",       ".step.",

@@ -153,7 +153,7 @@ ItmStatus itm_crosscheck_compare(ItmCrosscheck* check, const ItmTable* run, cons
             compare_signal(check, run, column, reference, i, share);
         }
     }
-    // a run that ends early has not met the rest; times are compared with rounding
+    // a run that ends early misses the rest; times are compared with rounding
     double slack = 1e-6 * fabs(check->reference_until) + 1e-12;
     check->has_passed = check->nbad == 0 && check->nsignal > 0 && check->until >= check->reference_until - slack;
     return ITM_OK;

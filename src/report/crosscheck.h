@@ -1,4 +1,4 @@
-// A run of an FMU against a reference, by the rule of the FMI cross-check: every reference signal is met within a share of its
+// A run of an FMU against a reference, by the rule of the FMI cross-check: every reference signal is matched within a share of its
 // range. At events, where a signal jumps, one sample of shift is allowed.
 #ifndef ITM_REPORT_CROSSCHECK_H
 #define ITM_REPORT_CROSSCHECK_H
@@ -10,7 +10,7 @@
 typedef struct ItmCrosscheck {
     bool has_passed;
     int nsignal;             // signals of the reference
-    int nbad;                // those that are not met
+    int nbad;                // those that are not matched
     const char* worst;       // the signal that is farthest off, in the reference; NULL: there is none
     double worst_share;      // its distance from the band, as a share of its range; 0: inside; INFINITY: no such signal
     double worst_time;       // where, s

@@ -1,4 +1,4 @@
-// How a run went, in one sentence made from its numbers, and what tells it from the runs beside it.
+// How a run went, in one sentence made from its numbers, and what distinguishes it from the runs beside it.
 #include "interim/report.h"
 
 #include "base/guard.h"

@@ -90,7 +90,7 @@ static double choose_step(Range r, int count)
     return power * (share <= 1.0 ? 1.0 : share <= 2.0 ? 2.0 : share <= 5.0 ? 5.0 : 10.0);
 }
 
-// A tick as a text with just the digits that tell it from the next.
+// A tick as a text with just the digits that distinguish it from the next.
 static void format_tick(char* text, size_t size, double value, double step)
 {
     double largest = fmax(fabs(value), step);

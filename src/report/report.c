@@ -28,7 +28,7 @@ void itm_report_add_head(ItmText* text, const char* title, bool has_scripts)
     itm_text_add(text, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                       // nothing is ever fetched, whatever a model file says
+                       // nothing is ever fetched, whatever a model file contains
                        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                        "style-src 'unsafe-inline'; img-src data: blob:");
     itm_text_add(text, has_scripts ? "; script-src 'unsafe-inline'\">\n<title>" : "\">\n<title>");
@@ -54,7 +54,34 @@ static double end_time(const ItmTable* table)
     return table->nrow > 0 ? itm_results_table_get(table, table->nrow - 1, 0) : 0.0;
 }
 
-static void add_tile(ItmText* text, const char* name, double value, const char* unit, const char* description)
+// A number with the prefix that leaves one to three digits before the point: 0.02 s is 20 ms. Only units that take one.
+static void add_engineering(ItmText* text, double value, const char* unit)
+{
+    static const struct {
+        double factor;
+        const char* prefix;
+    } PREFIXES[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1.0, ""}, {1e-3, "m"}, {1e-6, "\u00b5"}, {1e-9, "n"}};
+    bool takes_prefix = strcmp(unit, "s") == 0 || strcmp(unit, "m") == 0 || strcmp(unit, "J") == 0;
+    int k = 3;
+    if (takes_prefix && value != 0.0) {
+        bool is_large = strcmp(unit, "J") == 0;  // 1200 m stay metres, 90 s seconds
+        k = is_large ? 0 : 3;
+        while (k < 6 && fabs(value) < 0.9995 * PREFIXES[k].factor) {
+            k++;
+        }
+    }
+    itm_text_add_number(text, value / PREFIXES[k].factor, takes_prefix ? 3 : 4);
+    if (strcmp(unit, "1") != 0 && unit[0] != '\0') {
+        itm_text_add(text, " <small>");
+        itm_text_add(text, PREFIXES[k].prefix);
+        itm_text_add_html(text, unit);
+        itm_text_add(text, "</small>");
+    }
+}
+
+// whole > 0: the number is also given as a share of it.
+static void add_tile(ItmText* text, const char* name, double value, const char* unit, const char* description,
+                     double whole)
 {
     itm_text_add(text, "<div title=\"");
     itm_text_add_html(text, name);
@@ -62,45 +89,100 @@ static void add_tile(ItmText* text, const char* name, double value, const char* 
     itm_text_add_html(text, description);
     itm_text_add(text, "</dt><dd>");
     if (isfinite(value)) {
-        itm_text_add_number(text, value, 4);
+        add_engineering(text, value, unit);
     } else {
         itm_text_add(text, "&ndash;");
     }
-    if (strcmp(unit, "1") != 0 && unit[0] != '\0') {
-        itm_text_add(text, " <small>");
-        itm_text_add_html(text, unit);
-        itm_text_add(text, "</small>");
+    if (isfinite(value) && whole > 0.0) {
+        itm_text_add(text, " <small>(");
+        itm_text_add_number(text, 100.0 * value / whole, 2);
+        itm_text_add(text, " %)</small>");
     }
     itm_text_add(text, "</dd></div>\n");
 }
 
-// Tiles of the numbers in a run's scene.
-static void add_numbers(ItmText* text, const ItmRecord* record)
+// Numbers that matter first, and the number that they are a share of.
+static const struct {
+    const char *name, *whole;
+} LEADS[] = {{"real_time_factor", ""},         {"macro_step", ""}, {"step", ""}, {"energy_error", "energy"},
+             {"coupling_error", "throughput"}, {"penetration", ""}};
+
+#define MOST_LEADS 5  // beside the simulated time
+#define NLEAD ((int)(sizeof LEADS / sizeof LEADS[0]))
+
+static const ItmNode* find_number(const ItmNode* numbers, const char* name)
+{
+    for (const ItmItem* item = numbers != NULL ? numbers->first : NULL; item != NULL; item = item->next) {
+        if (strcmp(itm_json_get_text(item->value, "name"), name) == 0) {
+            return item->value;
+        }
+    }
+    return NULL;
+}
+
+static double value_of(const ItmNode* number)
+{
+    const char* value = number != NULL ? itm_json_get_text(number, "value") : "";
+    return value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
+}
+
+static void add_number_tile(ItmText* text, const ItmNode* number, double whole)
+{
+    add_tile(text, itm_json_get_text(number, "name"), value_of(number), itm_json_get_text(number, "unit"),
+             itm_json_get_text(number, "description"), whole);
+}
+
+// Whether number `k` of LEADS is among those shown first: a run with a macro step does not show the step as well.
+static bool is_lead(const ItmNode* numbers, int k)
+{
+    return find_number(numbers, LEADS[k].name) != NULL &&
+           !(strcmp(LEADS[k].name, "step") == 0 && find_number(numbers, "macro_step") != NULL);
+}
+
+static void add_leads(ItmText* text, const ItmNode* numbers)
+{
+    int n = 0;
+    for (int k = 0; k < NLEAD && n < MOST_LEADS; k++) {
+        if (is_lead(numbers, k)) {
+            add_number_tile(text, find_number(numbers, LEADS[k].name), value_of(find_number(numbers, LEADS[k].whole)));
+            n++;
+        }
+    }
+}
+
+static bool is_rest(const ItmNode* numbers, const char* name)
+{
+    for (int k = 0; k < NLEAD; k++) {
+        if (strcmp(name, LEADS[k].name) == 0 && is_lead(numbers, k)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_tiles(ItmText* text, const ItmTable* table)
 {
     ItmDocument document = {0};
     ItmNode* scene = NULL;
+    const ItmRecord* record = table->record;
     if (record != NULL && record->scene != NULL &&
         itm_json_parse(&scene, &document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
         text->has_failed = true;
     }
     const ItmNode* numbers = itm_json_find(scene, "numbers");
+    itm_text_add(text, "<div class=\"tiles\"><dl class=\"numbers\" aria-label=\"key numbers\">\n");
+    add_tile(text, "end_time", end_time(table), "s", "simulated time", 0.0);
+    add_leads(text, numbers);
+    itm_text_add(text, "</dl>\n<details class=\"more\"><summary>all numbers</summary><dl class=\"numbers\">\n");
     for (const ItmItem* item = numbers != NULL ? numbers->first : NULL; item != NULL; item = item->next) {
-        const char* value = itm_json_get_text(item->value, "value");
-        double x = value[0] == '\0' || value[0] == 'n' ? (double)NAN : strtod(value, NULL);
-        add_tile(text, itm_json_get_text(item->value, "name"), x, itm_json_get_text(item->value, "unit"),
-                 itm_json_get_text(item->value, "description"));
+        if (is_rest(numbers, itm_json_get_text(item->value, "name"))) {
+            add_number_tile(text, item->value, 0.0);
+        }
     }
+    add_tile(text, "rows", (double)table->nrow, "1", "rows", 0.0);
+    add_tile(text, "signals", (double)(table->ncolumn - 1), "1", "signals", 0.0);
+    itm_text_add(text, "</dl></details></div>\n");
     itm_document_free(&document);
-}
-
-static void add_tiles(ItmText* text, const ItmTable* table)
-{
-    itm_text_add(text, "<dl class=\"numbers\" aria-label=\"key numbers\">\n");
-    add_tile(text, "end_time", end_time(table), "s", "simulated time");
-    add_numbers(text, table->record);
-    add_tile(text, "rows", (double)table->nrow, "1", "rows");
-    add_tile(text, "signals", (double)(table->ncolumn - 1), "1", "signals");
-    itm_text_add(text, "</dl>\n");
 }
 
 static void add_verdict(ItmText* text, const ItmTable* table)
@@ -170,7 +252,7 @@ static void add_comparison(ItmText* text, const ItmReportRun* run, const ItmRepo
 {
     ItmRunComparison c;
     if (itm_compare_runs(&c, run->table, reference->table, NULL) != ITM_OK) {
-        return;  // times out of order: nothing to say
+        return;  // times out of order: no message
     }
     itm_text_add(text, "<details class=\"group\"><summary><b>");
     itm_text_add_html(text, run->label);

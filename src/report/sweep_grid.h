@@ -1,4 +1,4 @@
-// The table of a sweep read back: one row a run, the swept keys first, then `verdict` and what came out.
+// The table of a sweep read back: one row per run, the swept keys first, then `verdict` and what came out.
 #ifndef ITM_REPORT_SWEEP_GRID_H
 #define ITM_REPORT_SWEEP_GRID_H
 

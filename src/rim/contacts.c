@@ -1,7 +1,7 @@
 // Gathering the bounded rows of an evaluation into a RIM.
 //
 // Rows that an interface can feel, over joints and other contacts, are taken from the table island by island. The others are
-// left to the mechanism, which solves them once a macro step.
+// left to the mechanism, which solves them once per macro step.
 #include "rim/contacts.h"
 
 #include "base/error.h"

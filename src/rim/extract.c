@@ -224,7 +224,7 @@ static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y,
 
 // ---------------------------------------------------------------------------- free motion
 
-// The rows' answer to the free motion: forces lambda and y_free += Y_b' lambda, from
+// The rows' reaction to the free motion: forces lambda and y_free += Y_b' lambda, from
 //   A (v + h v_dot) + (h - shift) A' v + Omega h lambda + Gamma Phi / h = signal'(t + h)
 // as the mechanism's own step has it. A is that of the evaluation, which is ahead by `shift`: A v has that part of the bias
 // already, and the gap Phi at the start is what is seen there less shift w.
@@ -335,7 +335,7 @@ static void multiply_row(const ItmData* d, ItmRim* rim, int i, int end)
 static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
 {
     bool is_wide = rim->actuator[i] == ITM_NONE && !m->bodies[rim->frames[i].body].is_root_leaf;
-    bool is_free = is_wide && m->nrow == 0;  // nothing answers: their products at once, too
+    bool is_free = is_wide && m->nrow == 0;  // nothing reacts: their products at once, too
     if (is_wide) {
         itm_frame_rows_half_solve(m, d, rim, i, n, x);
     }

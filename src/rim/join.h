@@ -1,10 +1,10 @@
 // Mechanisms whose frames move together, between two communication points: their RIMs joined into one.
 //
 // Frame rows f of the joints' two sides, w_f = w_a - w_b, are held at 0 by impulses +p on side a and -p on side b. As everything in
-// a RIM is linear but its bounded rows, they are eliminated once a macro step:
+// a RIM is linear but its bounded rows, they are eliminated once per macro step:
 //   p(tau) = -G+ (w_f + a_f tau + F_L P_L(tau) + F_c x(tau)),   G = sum of the mobilities of both sides,
 // F_L and F_c being what forces at line actuators and impulses of contact rows do to w_f. What is left is a RIM of the same kind over
-// the line actuators and contact rows of all mechanisms, which takes the same micro steps; afterwards every mechanism is told
+// the line actuators and contact rows of all mechanisms, which takes the same micro steps; afterwards every mechanism receives
 // the impulses and moments at its frames and takes over alone. Impulses on both sides are the same number, so momentum is exchanged
 // exactly. G+ is the pseudo-inverse: where both sides are immobile along a direction, the impulse is the least one.
 // Where frames have drifted apart by a gap, they are moved together by displacements -G+ gap in the same step, which has no velocity
@@ -56,7 +56,7 @@ ItmStatus itm_rim_join_create_workspace(ItmRimJoin* join, ItmError* error);
 void itm_rim_join_destroy_workspace(ItmRimJoin* join);
 
 // A RIM that is only numbers, to stand for a mechanism that is stepped elsewhere: room for a copy of another, and what that is at
-// present, with effective stiffness and damping and bounded rows where it has them; what their solver has to say goes to the data
+// present, with effective stiffness and damping and bounded rows where it has them; messages of their solver go to the data
 // object of the original. After a joined step it is at its end, ready for the next.
 void itm_rim_lay_out_copy(ItmRim* rim, ItmArena* arena, const ItmRim* of);
 void itm_rim_copy(ItmRim* to, const ItmRim* from);

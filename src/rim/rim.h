@@ -10,7 +10,7 @@
 // W is the inverse of the papers' effective mass [contact-rim, eq. 32] and is never inverted: it is singular where the mechanism
 // cannot move along an interface, and there the RIM still holds. One RIM serves all partners of a mechanism.
 //
-// With y = L^-1 A_i', M = L L', the rows' answer mu = (H_bb + Omega)^-1 H_bi and what is left, y~ = y - Y_b' mu,
+// With y = L^-1 A_i', M = L L', the rows' reaction mu = (H_bb + Omega)^-1 H_bi and what is left, y~ = y - Y_b' mu,
 //   W = y~' y~ + mu' Omega mu,   X = M^-1 (A_i' - A_b' mu) = L^-T y~,   H_ci = Y_c y~,   A_i v_dot = y . L' v_dot
 // so that everything is half solved and dot products, and the other half of the solve is left to the take-over. W is a Gram matrix: positive semi-definite to the last digit, where the difference above loses its sign.
 //
@@ -24,7 +24,7 @@
 #include "multibody/data.h"
 #include "multibody/measure.h"
 
-// What becomes of the bounded rows.
+// How the bounded rows are treated.
 typedef enum ItmRimContact {
     ITM_RIM_SOLVE,  // kept beside the interface rows, solved in every micro step
     ITM_RIM_ELIMINATE,  // active rows of the mechanism's last solve eliminated, tight ones push as they did [contact-rim, eq. 36]
@@ -54,7 +54,7 @@ typedef struct ItmRimSteady {
     int     nsliding;
     int*    watched;         // rows whose rate is to be checked                        (nwatched)
     int     nwatched;
-    double  since, since_moment; // steady time, and its moment, not yet booked in Q0 and Q1        s
+    double  since, since_moment; // steady time, and its moment, not yet counted in Q0 and Q1       s
     double* P_since, *P1_since;  // interface impulses and moments likewise             (n)         N s
 } ItmRimSteady;
 
@@ -108,7 +108,7 @@ typedef struct ItmRim {
     double* v_start;        // velocities, while the mechanism takes over               (nv)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
-    double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' answer (nv)
+    double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' reaction (nv)
     double* lambda;         // row forces of that                                       (nrow)      N
     double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)
     double* Y;              // y~                                                       (n x nv)
@@ -160,7 +160,7 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 // their contacts anew every time and do without.
 ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
 
-// The same, shift 0, for a model that others step with: flexible bodies are taken as `elastic` says. The factors are then not those of
+// The same, shift 0, for a model that others step with: flexible bodies are taken as in `elastic`. The factors are then not those of
 // the mechanism's own step. ITM_FLEXIBLE_INTERFACE_EFFECTIVE: rim->effective is laid out, and filled.
 ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
                                ItmFlexibleInterface elastic, ItmRimContact contact);
@@ -178,7 +178,7 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
 ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda);
 
 // The mechanism's step from what the RIM gathered: velocities by impulses, positions by moments, then joints that are rows are
-// closed; works booked, contacts and step info filled, time advanced. After the last micro step.
+// closed; works counted, contacts and step info filled, time advanced. After the last micro step.
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim);
 
 // v += h v_dot + X p for interface impulses p (n; NULL: none). M of the extraction is still factored.

@@ -99,7 +99,7 @@ void itm_rim_steady_begin(ItmRim* rim, double h, const double* lambda)
         memset(x, 0, sizeof(double) * (size_t)nc);
         map_column(rim, k, b, 0.0);
     }
-    // the constant part starts from the forces at hand: what the rows cannot tell apart stays as it is
+    // the constant part starts from the forces at hand: impulses that the rows cannot distinguish stay as they are
     for (int i = 0; i < nc; i++) {
         x[i] = r->x[i] / h;
         for (int k = 1; k <= n; k++) {

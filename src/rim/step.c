@@ -90,7 +90,7 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 
 // ---------------------------------------------------------------------------- positions
 
-// What an active row should move beyond the mean of its rates, as a rate: a rigid contact or stop uses up its gap and no more,
+// What an active row should move beyond the mean of its rates, as a rate: a rigid contact or limit uses up its gap and no more,
 // where going on at the mean would carry it in, and a position motor arrives.
 static double compute_excess(const ItmRimContacts* r, int i, double h)
 {

@@ -37,7 +37,7 @@ static void place(const ItmRimContacts* r, double* x, const double* Q)
     }
 }
 
-#define STIFF 1e6  // h^2 K over the mass that a row moves: from here on the row is rigid for all its step can tell
+#define STIFF 1e6  // h^2 K over the mass that a row moves: from here on the row is as good as rigid
 
 // Gap at the end of the step. Of a row so stiff that the gap is rounding against the step, the one that its force accounts for: the
 // stiffness would turn rounding into energy.
@@ -77,7 +77,7 @@ static int count_switches(const ItmRim* rim, const ItmBounded* b)
     return n;
 }
 
-// Bounded rows: v and v_mean with their impulses, correction the displacement that undoes penetration.
+// Bounded rows: v and v_mean with their impulses, correction the displacement of position correction.
 static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double* v, double* v_mean, double* correction)
 {
     ItmBounded* b = d->bounded;

@@ -23,7 +23,7 @@ void itm_signal_def_free(ItmSignalDef* copy);
 void itm_signal_init(ItmSignal* signal, const ItmSignalDef* def, double* second, double* scratch);
 // The same with a copy of the table: memory for 4 npoint reals, which lives as long as the signal.
 void itm_signal_compile(ItmSignal* signal, const ItmSignalDef* def, double* memory);
-// Of one that is external: its start. itm_data_compute_signal knows the rest.
+// Of one that is external: its start. itm_data_compute_signal handles the others.
 ItmSignalValue itm_signal_compute(const ItmSignal* signal, double t);
 // The first time after t at which the signal or one of its derivatives jumps (the ends of a ramp,
 // the points of a table), or INFINITY: adaptive integrators stop there.

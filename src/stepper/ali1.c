@@ -30,7 +30,7 @@ static bool takes_part(const ItmData* d, int row)
     return d->row_omega[row] < ITM_OMEGA_IDLE;
 }
 
-// H + 1/alpha, factored. Compliant and redundant rows take no part, which row_omega = ITM_OMEGA_IDLE says.
+// H + 1/alpha, factored. Compliant and redundant rows take no part: their row_omega is ITM_OMEGA_IDLE.
 static void factor_rows(const ItmModel* m, ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {

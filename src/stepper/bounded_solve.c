@@ -236,7 +236,7 @@ static int limit_sweeps(const ItmBounded* b, int n)
     return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
 }
 
-// Whether every body that the island touches is free on the world, so that its rows meet only there.
+// Whether every body that the island touches is free on the world, so that its rows share only that body.
 static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
 {
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -389,7 +389,7 @@ static double elastic_of(const ItmRow* row, double gap)
 }
 
 // Works of the impulses, with the mean of the row velocities before and after the step. Rows that were solved in an interface model are
-// booked there, and have their gap at the end of the step from it. What compliant rows hold is a store, not a loss.
+// counted there, and have their gap at the end of the step from it. Compliant rows store energy; they do not lose it.
 static void book_works(ItmData* d)
 {
     ItmBounded* b = d->bounded;
@@ -431,7 +431,7 @@ void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer
     }
 }
 
-// The impulses act on v, and what the bilateral rows answer, which is booked where the stepper asks for it.
+// The impulses act on v, with the reaction of the bilateral rows, whose work is counted where the stepper asks for it.
 static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
 {
     double* answer = d->row_scratch;
@@ -614,7 +614,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
     }
     book_works(d);
     remember(b);
-    // what was settled belongs to the forces of the step
+    // the impulses of the projection belong to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
         b->x[i] += b->x_projected[i];
     }

@@ -6,7 +6,7 @@
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
 // rows solved, H factored), by the forces of the time `since`. v becomes v+, d->lambda the impulses of the bilateral rows. correction (nv)
-// receives the displacement that undoes penetrations and places bounces in the step. Energies are booked, what happened is in d->info.
+// receives the displacement that corrects positions and places bounces in the step. Energies are counted, and d->info describes the step.
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since);
 
@@ -31,16 +31,16 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d);
 // Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
 bool itm_bounded_is_at_rest(const ItmData* d, const ItmRow* row);
 
-// v += M^-1 A_c' x, and what the bilateral rows answer; their impulses are added to lambda (NULL: not wanted).
+// v += M^-1 A_c' x, and the reaction of the bilateral rows; their impulses are added to lambda (NULL: not wanted).
 void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double* x, double* lambda);
 // All impulses b->x are there: v becomes v+, correction as in itm_bounded_solve; energies, report, memory.
 void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction);
 
-// Work of a row's impulse, into its account and that of its loose joint.
+// Work of a row's impulse, into its account and that of its joint with clearance.
 void itm_bounded_book_work(ItmData* d, const ItmRow* row, double work);
-// Work of bilateral impulses that answer bounded ones, with the mean of their row velocities `before` and those of v. Joints do
-// work in a step because their rows turn; what they answer to an impact belongs to it. Of motions only if is_driven: the step
-// books theirs with all their impulses.
+// Work of bilateral impulses that respond to bounded ones, with the mean of their row velocities `before` and those of v. Joints do
+// work in a step because their rows turn; their reaction to an impact belongs to the impact. Of motions only if is_driven: the step
+// counts theirs with all their impulses.
 void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
                              bool is_driven);
 

@@ -58,7 +58,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]], n = itm_bounded_number_rows(b, head);
         for (int k = 0; k < b->nrow && n > b->island_capacity; k++) {
-            b->x[k] = 0.0;  // the solve of the step says that there are too many
+            b->x[k] = 0.0;  // the solve of the step reports that there are too many
         }
         if (n <= b->island_capacity) {
             itm_bounded_assemble(m, d, head, n);
@@ -68,7 +68,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
     return status;
 }
 
-// The impulses act on v; the joints answer.
+// The impulses act on v, with the reaction of the joints.
 static void apply(const ItmModel* m, ItmData* d, double* v)
 {
     double *answer = d->row_scratch, *raw = d->row_scratch + m->nrow;

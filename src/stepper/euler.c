@@ -60,7 +60,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     for (int i = 0; i < m->nrow; i++) {
         d->row_before[i] = d->row_rate[i] + d->row_ref[i];
     }
-    // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards want the
+    // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards need the
     // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
     // the gap of the last step is reckoned with
     itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
@@ -106,7 +106,7 @@ static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
     }
 }
 
-// The velocities before those of the joints are projected, for settling joints with clearance in the next step.
+// The velocities before those of the joints are projected, for the projection of joints with clearance in the next step.
 static void keep_raw(const ItmModel* m, ItmData* d)
 {
     if (m->nclearance > 0) {
@@ -234,7 +234,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
-        // joints with clearance want their energies to second order
+        // joints with clearance need their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
         status = itm_bounded_solve(m, d, v_next, move, h, left);
         d->bounded->books_answer = false;
@@ -242,7 +242,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
             return status;
         }
     }
-    // q+ = q (+) (h v+ + what undoes penetration)
+    // q+ = q (+) (h v+ + position correction)
     double *q_start = d->q1, *correction = d->x2;
     memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
     memcpy(correction, move, sizeof(double) * (size_t)m->nv);

@@ -164,7 +164,7 @@ static bool has_settled(const Drift* g, int from, int to, double size, double to
     return true;
 }
 
-// Turn (quaternion) and angular velocity y of a free body after h, in npart parts. Returns false if a part did not settle to the tolerance.
+// Turn (quaternion) and angular velocity y of a free body after h, in npart parts. Returns false if a part did not converge to the tolerance.
 static bool turn_alone(const Drift* g, double* y, double h, int npart, double tolerance)
 {
     bool is_settled = true;
@@ -212,7 +212,7 @@ static void drift_alone(const ItmModel* m, ItmData* d, const ItmBody* body, doub
 
 // ---------------------------------------------------------------------------- mechanisms
 
-// Components in the extrapolation: waiting for a result, settled just now, accepted in this part of the step, not settled on this level.
+// Components in the extrapolation: waiting for a result, converged just now, accepted in this part of the step, not converged on this level.
 enum { OTHER, WAITING, SETTLED, ACCEPTED, FAILED };
 
 // Largest rates of translations and of rotations of each component, into d->inertial_size: errors of one must not hide behind the other.
@@ -228,7 +228,7 @@ static void measure_sizes(const ItmModel* m, ItmData* d, const double* v)
     }
 }
 
-// Whether coordinates and velocities of a body have settled.
+// Whether coordinates and velocities of a body have converged.
 static bool has_body_settled(const Drift* g, int i, double h, double tolerance)
 {
     const ItmBody* body = &g->m->bodies[i];
@@ -276,7 +276,7 @@ static void change_state(const ItmModel* m, ItmData* d, int from, int to)
     }
 }
 
-// Waiting components that have settled to a tolerance take over the best values of the table; their state is `to` then.
+// Waiting components that have converged to a tolerance take over the best values of the table; their state is `to` then.
 static void accept(const Drift* g, double* y_next, double h, double tolerance, int to)
 {
     const ItmModel* m = g->m;
@@ -292,7 +292,7 @@ static void accept(const Drift* g, double* y_next, double h, double tolerance, i
     change_state(m, d, SETTLED, to);
 }
 
-// One part h of the step from y into y_next, for all waiting components. Those that do not settle have FAILED on this level; on the last
+// One part h of the step from y into y_next, for all waiting components. Those that do not converge have FAILED on this level; on the last
 // one they go on with what is USABLE, or with their velocities held.
 static void drift_part(const Drift* g, double* y_next, const double* y, double h, bool is_last)
 {
@@ -464,7 +464,7 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
 // ---------------------------------------------------------------------------- inertia forces of a step
 
 // omega after h of J omega' + omega x J omega = 0 by the midpoint rule, which keeps the energy; omega in body axes. Where the
-// iteration does not settle (h omega near 1) the length is set so that the energy is kept all the same.
+// iteration does not converge (h omega near 1) the length is set so that the energy is kept all the same.
 static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
 {
     ItmVec3 next = w;

@@ -13,8 +13,8 @@
 #include "multibody/data.h"
 
 // Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
-// the present state, d->inertial_dv, for bounded rows and interfaces, which want to know where velocities go. Overwrites the
-// factors of M and H then, and the position and velocity stages are made again. is_midway: velocities of slow components belong to the
+// the present state, d->inertial_dv, for bounded rows and interfaces, which need the velocities at the end of the step. This overwrites the
+// factors of M and H, and the position and velocity stages are computed again. is_midway: velocities of slow components belong to the
 // middle between two positions, and change by half a step of inertia where a component becomes fast or slow. Returns whether there are any.
 bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted, bool is_midway);
 // d->wrench and d->tau of a step h: forces at time t, and the inertia forces c

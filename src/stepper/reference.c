@@ -74,7 +74,7 @@ static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
     return 0;
 }
 
-// The joints cannot be kept closed: what assembly says of it is meant for the start of a run.
+// The joints cannot be kept closed: the message of assembly is meant for the start of a run.
 static void fail_open(ItmData* d, double t)
 {
     char element[sizeof d->error.field];
@@ -215,7 +215,7 @@ static int advance(ItmReference* r, double t, double stop)
     d->info.internal_steps += internal;
     d->info.iterations += (int)internal;
     unpack(r->m, d, N_VGetArrayPointer(r->y));
-    // the last step was cut at the stop: its size says nothing about the next
+    // the stop time shortened the last step: its size is no guide to the next
     realtype last = 0.0;
     ERKStepGetLastStep(r->integrator, &last);
     *d->step_hint = internal > 1 && last > 0.0 && last < *d->step_hint ? *d->step_hint : last;

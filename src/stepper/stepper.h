@@ -6,7 +6,7 @@
 #include "multibody/data.h"
 #include "multibody/mass.h"
 
-// Whether a stepper can step a model. ITM_ERR_UNSUPPORTED: it has bounds, and the stepper knows none.
+// Whether a stepper can step a model. ITM_ERR_UNSUPPORTED: it has bounds, and the stepper supports none.
 ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* error);
 
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d);
@@ -48,7 +48,7 @@ void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTer
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
 
 // After a step with bounded rows: note the row that is farthest off its law where an island was not solved to the tolerance; too
-// many such steps on end are a failure, because what the state then shows is no longer the model.
+// many such consecutive steps are a failure, because the state then no longer follows the model.
 ItmStatus itm_step_judge(const ItmModel* m, ItmData* d);
 // At the end of a step h from v_start that succeeded: its impulses are those that the next one starts from; count it, remember
 // accelerations and the largest impact loss, apply the events that are due.

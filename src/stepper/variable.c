@@ -8,7 +8,7 @@
 // Gaps are fed back as velocities, not closed afterwards as in the default stepper: this is the scheme of the paper, of first
 // order. Euler parameters go p+ = p + h G' omega / 2 and are normalised, which the paper does to first order.
 // Friction, restitution, motors and compliance take part in the step but not in the choice of h.
-// A step that a stop time cuts below the smallest step closes only a share of open joints and penetration (itm_row_feed_gap).
+// A step that a stop time shortens below the smallest step closes only a share of open joints and penetration (itm_row_feed_gap).
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
 #include "mlcp/search.h"
@@ -32,7 +32,7 @@ typedef struct ItmVariable {
     ItmStepSearch search;
     int* rows;         // rows of the search in the table of bounded rows   (search.capacity)
     double* a;         // accelerations without rows                        (nv)
-    double* response;  // velocities that rows answer with                  (nv)
+    double* response;  // velocities that rows respond with                  (nv)
     double* b[3];      // coefficients in x of the bilateral rows           (nrow)
     double* mu[3];     // H^-1 b                                            (nrow)
     double* out;       // A v of bounded rows                               (row capacity)
@@ -166,7 +166,7 @@ static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
     }
 }
 
-// Coefficient k of b(x) of the unilateral rows: A (a, v or nothing, and the answer of the bilateral rows to theirs), gaps.
+// Coefficient k of b(x) of the unilateral rows: A (a, v or nothing, and the reaction of the bilateral rows to theirs), gaps.
 static void set_coefficient(const ItmModel* m, ItmData* d, int k)
 {
     ItmVariable* s = d->variable;
@@ -241,7 +241,7 @@ static ItmStatus search(const ItmModel* m, ItmData* d, double t, double h_min, d
     set_bilateral(m, d, t, h_max);
     *h = h_max;
     if (!set_unilateral(m, d)) {
-        return ITM_OK;  // the solve of the step says how many rows there are
+        return ITM_OK;  // the solve of the step reports how many rows there are
     }
     s->x_lo = 1.0 / h_max;
     s->x_hi = 1.0 / h_min;

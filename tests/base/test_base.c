@@ -1,6 +1,7 @@
 #include "check.h"
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/error.h"
 
 static void every_status_has_a_message(void** state)
@@ -34,6 +35,29 @@ static void error_keeps_status_field_and_sentence(void** state)
     assert_int_equal(itm_error_set(NULL, ITM_ERR_IO, __func__, NULL, "x"), ITM_ERR_IO);
 }
 
+static jmp_buf after_defect;
+static int defect_line;
+
+static void leave_defect(const char* expression, const char* file, int line)
+{
+    (void)expression;
+    (void)file;
+    defect_line = line;
+    longjmp(after_defect, 1);
+}
+
+// A simulator that embeds the library decides what a defect of it does to the process.
+static void an_assert_handler_replaces_the_abort(void** state)
+{
+    (void)state;
+    itm_assert_set_handler(leave_defect);
+    if (setjmp(after_defect) == 0) {
+        itm_assert_fail("x > 0", "file.c", 42);
+    }
+    itm_assert_set_handler(NULL);
+    assert_int_equal(defect_line, 42);
+}
+
 static void measured_arena_holds_exactly_what_was_measured(void** state)
 {
     (void)state;
@@ -58,6 +82,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_status_has_a_message),
+        cmocka_unit_test(an_assert_handler_replaces_the_abort),
         cmocka_unit_test(headers_have_the_version_of_the_library),
         cmocka_unit_test(error_keeps_status_field_and_sentence),
         cmocka_unit_test(measured_arena_holds_exactly_what_was_measured),

@@ -230,11 +230,30 @@ static void momentum_from_nowhere_is_doubted(void** state)
 // ---------------------------------------------------------------------------- breakdown
 
 // The energy of every state that a run reaches has a source; the step that would not is refused, and the state before it kept.
+typedef struct Messages {
+    int ndoubt, nfailure;
+    double first_time;  // of the first doubt, s
+    char last[512];
+} Messages;
+
+static void take_message(void* user, const ItmMessage* message)
+{
+    Messages* taken = user;
+    if (message->kind == ITM_MESSAGE_DOUBT && taken->ndoubt++ == 0) {
+        taken->first_time = message->time;
+    }
+    taken->nfailure += message->kind == ITM_MESSAGE_FAILURE;
+    snprintf(taken->last, sizeof taken->last, "%s", message->text);
+}
+
+// Both are messages at the time they happen: the doubts before, and the failure as the last.
 static void energy_from_nowhere_ends_a_run(void** state)
 {
     (void)state;
     const char* overrides[] = {"cosim.coupling=linear", "cosim.exchange=hold"};
     Machine m = load(EXAMPLE("crane-double"), overrides, 2);
+    Messages messages = {0};
+    itm_cosim_set_message_handler(m.x, take_message, &messages);
     double kinetic = 0.0;
     ItmStatus status = ITM_OK;
     while (status == ITM_OK && itm_cosim_get_time(m.x) < 12.0) {
@@ -246,6 +265,10 @@ static void energy_from_nowhere_ends_a_run(void** state)
     assert_int_equal(status, ITM_ERR_DIVERGED);
     assert_non_null(strstr(error->message, "come from nowhere"));
     assert_true(itm_cosim_get_time(m.x) < 1.0);
+    assert_true(messages.ndoubt >= itm_cosim_get_doubt_count(m.x) && messages.ndoubt > 0);
+    assert_true(messages.first_time == itm_cosim_get_doubt(m.x, 0).first_time);
+    assert_int_equal(messages.nfailure, 1);
+    assert_string_equal(messages.last, error->message);
     // without the check the crane goes on to 1e10 J and more: it holds 6000 J of weight and has moved by nothing yet
     assert_true(kinetic < 600.0);
     unload(&m);

@@ -228,6 +228,8 @@ static void joints_are_checked_field_by_field(void** state)
     def = joint_on_rod(ITM_JOINT_FIXED);
     def.body_a = 2;
     expect_joint(b, def, "body_a", "no body 2");
+    def.body_a = ITM_NONE;  // a name that was not found must not become the ground
+    expect_joint(b, def, "body_a", "ITM_GROUND");
     def.body_a = 0;
     expect_joint(b, def, "body_b", "itself");
     def = itm_default_joint_def(ITM_JOINT_FIXED);

@@ -194,7 +194,7 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
         CHECK_OK(itm_model_builder_add_body(b, &body, NULL, &error), &error);
         ItmJointDef hinge = itm_default_joint_def(ITM_JOINT_REVOLUTE);
         hinge.name = HINGES[i];
-        hinge.body_a = i - 1;  // the first on the ground
+        hinge.body_a = i == 0 ? ITM_GROUND : i - 1;
         hinge.body_b = i;
         ItmVec3 at = {0, 0, i == 0 ? 0.0 : -1.0};
         CHECK_OK(itm_model_frame_from_axis(&hinge.frame_a, at, axes[i], (ItmVec3){0, 0, 0}, &error), &error);

@@ -212,8 +212,9 @@ static ItmModelBuilder* rods(ItmCoordinates coordinates, bool is_welded)
         rod.com = (ItmVec3){0, 0, -0.5};
         rod.inertia = (ItmSym3){0.1, 0.1, 0.01, 0, 0, 0};
         CHECK_OK(itm_model_builder_add_body(b, &rod, NULL, &error), &error);
-        ItmJointDef hinge = itm_scene_hinge(HINGES[i], i - 1, (ItmVec3){0, 0, i == 0 ? 0.0 : -1.0}, i,
-                                            (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
+        ItmJointDef hinge =
+            itm_scene_hinge(HINGES[i], i == 0 ? ITM_GROUND : i - 1, (ItmVec3){0, 0, i == 0 ? 0.0 : -1.0}, i,
+                            (ItmVec3){0, 0, 0}, (ItmVec3){0, 1, 0});
         itm_scene_set_start(&hinge, ITM_RZ, i == 0 ? 0.7 : 0.9, 0.0);
         if (i == 1 && is_welded) {
             hinge = itm_default_joint_def(ITM_JOINT_FIXED);

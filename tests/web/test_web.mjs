@@ -136,10 +136,10 @@ const cases = {
 
   async dragging_in_a_plot_zooms_all_and_double_click_shows_all() {
     const page = await open(run(example("crane"), "crane").out);
-    const over = await centreOf(page, ".plot .u-over");
+    const over = await centreOf(page, ".plot .over");
     await page.drag(over.x - 40, over.y, over.x + 60, over.y);
     await page.until("interim.clock.range[1] - interim.clock.range[0] < 2.5");
-    const scales = await page.evaluate("[...interim.board.seen].map((p) => p.uplot.scales.x.max)");
+    const scales = await page.evaluate("[...interim.board.seen].map((p) => p.view.x.max)");
     assert.ok(scales.length > 1 && scales.every((x) => Math.abs(x - scales[0]) < 1e-9), "all plots have the same range");
     await page.key("0", "Digit0", "0");
     assert.deepEqual(await page.evaluate("interim.clock.range"), [0, 5]);
@@ -290,7 +290,7 @@ run: {duration: 0.1 s, step: 10 ms}
     assert.equal(await page.evaluate("[...interim.board.plots.values()][0].lines.length % 2"), 0);
     assert.match(await page.evaluate("document.querySelector('table.errors').textContent"), /position/);
     await page.evaluate("document.querySelectorAll('.switches .chip')[1].click()");
-    assert.ok(await page.evaluate("[...interim.board.seen][0].uplot.series.slice(1).some((s) => !s.show)"), "a run can be hidden");
+    assert.ok(await page.evaluate("[...interim.board.seen][0].shownLines.every((line) => line.run === 0)"), "a run can be hidden");
     assertQuiet(page);
     await page.close();
   },
@@ -320,12 +320,252 @@ run: {duration: 0.1 s, step: 10 ms}
     await page.evaluate("interim.stages[1].camera.fit('side')");
     const eyes = await page.evaluate("interim.stages.map((stage) => stage.camera.eye.position.toArray().map((x) => x.toFixed(6)).join())");
     assert.ok(eyes.every((eye) => eye === eyes[0]), `cameras differ: ${eyes}`);
+    // the reference as a ghost in the others
+    await page.evaluate("[...document.querySelectorAll('.tools button')].find((b) => b.textContent === 'ghost').click()");
+    await page.evaluate("interim.clock.setTime(0.5)");
+    const [ghost, real] = await page.evaluate("[interim.stages[2].ghost.bodies.list[0].group.quaternion.toArray(), interim.stages[0].bodies.list[0].group.quaternion.toArray()]");
+    ghost.forEach((x, i) => assert.ok(Math.abs(x - real[i]) < 1e-6, "the ghost is where the reference is"));
+    assert.ok(await page.evaluate("interim.stages.every((stage) => stage.ghost.root.visible)"));
     // three plots, as they were chosen; the broken run does not squash the axis, and energy is on a log axis
-    await page.until("[...interim.board.plots.values()].every((plot) => plot.uplot)");
+    await page.until("[...interim.board.plots.values()].every((plot) => plot.view)");
     assert.deepEqual(await page.evaluate("[...interim.board.plots.values()].map((plot) => plot.isLog)"), [false, false, true]);
     const [axis, good, bad] = await page.evaluate(`(() => { const plot = [...interim.board.plots.values()][1]; const width = (a) => Math.max(...a) - Math.min(...a);
-      return [plot.uplot.scales.y.max - plot.uplot.scales.y.min, width(plot.lines[1].signal.values), width(plot.lines[2].signal.values)]; })()`);
+      return [plot.view.ys[0].max - plot.view.ys[0].min, width(plot.lines[1].signal.values), width(plot.lines[2].signal.values)]; })()`);
     assert.ok(axis < 3 * good && bad > 10 * axis, `axis ${axis}, good runs ${good}, broken run ${bad}`);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async plots_are_drawn_before_the_machine() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    const [plots, stage] = await page.evaluate("[interim.plotsDrawn, interim.stageDrawn]");
+    assert.ok(plots < stage, `plots at ${plots} ms, the machine at ${stage} ms`);
+    await page.close();
+  },
+
+  async five_numbers_lead_and_the_rest_is_folded() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    const shown = await page.evaluate("[...document.querySelectorAll('header .tiles > dl dt')].map((n) => n.textContent)");
+    assert.deepEqual(shown, ["simulated time", "speed", "macro step", "energy balance error", "largest coupling energy error", "deepest penetration"]);
+    const text = await page.evaluate("document.querySelector('header .tiles > dl').innerText.replace(/\\s+/g, ' ')");
+    assert.match(text, /macro step 20 ms .*energy balance error [\d.]+ m?J \([\d.e-]+ %\).*penetration [\d.]+ [nµm]+/);
+    assert.ok(await page.evaluate("!document.querySelector('details.more').open && document.querySelectorAll('details.more dt').length > 5"));
+    await page.close();
+  },
+
+  async searching_shows_matching_curves_at_once_by_unit() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    await page.evaluate("(() => { const s = document.querySelector('input.search'); s.value = 'push1'; s.dispatchEvent(new Event('input')); })()");
+    await page.until("document.querySelectorAll('.found .plot canvas').length === 2");
+    const found = await page.evaluate("[...document.querySelectorAll('.found .plot')].map((n) => interim.board.plots.get(n)).map((p) => [p.lines.map((l) => l.name).join(), p.view.ys.map((y) => y.label).join()])");
+    assert.deepEqual(found, [["hydraulics.push1.pressure", "Pa"], ["hydraulics.push1.void", "m^3"]]);
+    assert.ok(await page.evaluate("[...document.querySelectorAll('details.group')].every((n) => n.hidden)"), "groups make room");
+    await page.evaluate("(() => { const s = document.querySelector('input.search'); s.value = 'nosuch'; s.dispatchEvent(new Event('input')); })()");
+    await page.until("document.querySelector('#section-signals p.note').textContent === 'No signal has this in its name.'");
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async own_plots_take_several_signals_axes_and_units() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    // by the field, and by dropping names of a legend
+    await page.evaluate("(() => { const f = document.querySelector('.zone input'); f.value = 'arm.cyl1.force'; f.dispatchEvent(new Event('change')); })()");
+    const drop = (name, target) => page.evaluate(`(() => { const data = new DataTransfer(); data.setData('application/x-interim-signal', '${name}');
+      document.querySelector('${target}').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); })()`);
+    await drop("hydraulics.push1.pressure", "section.own .plot");
+    await drop("arm.cyl1.length", ".zone");
+    await page.until("document.querySelectorAll('section.own .plot canvas').length === 2");
+    const own = "interim.board.plots.get(document.querySelector('section.own .plot'))";
+    assert.deepEqual(await page.evaluate(`${own}.view.ys.map((y) => y.label)`), ["N", "Pa"], "a second axis for the second unit");
+    await page.key("u", "KeyU", "u");
+    assert.deepEqual(await page.evaluate(`${own}.view.ys.map((y) => y.label)`), ["kN", "bar"]);
+    const [shown, si] = await page.evaluate(`(() => { const l = ${own}.lines[1]; return [Number(l.value.textContent), l.signal.values[0]]; })()`);
+    assert.ok(Math.abs(shown - si / 1e5) < 1e-3 * shown, `${shown} bar is not ${si} Pa`);
+    // CSV of what is seen: its range and its units
+    await page.evaluate("interim.clock.setRange(0.5, 0.6)");
+    const rows = (await page.evaluate(`${own}.csv()`)).trim().split("\n");
+    assert.equal(rows[0], "time [s],arm.cyl1.force [kN],hydraulics.push1.pressure [bar]");
+    assert.ok(rows.length === 7 && rows.slice(1).every((row) => Number(row.split(",")[0]) >= 0.5 && Number(row.split(",")[0]) <= 0.6), rows.join("; "));
+    // SVG is well formed and holds both curves and the units; PNG has the size of the picture
+    const svg = await page.evaluate(`(() => { const d = new DOMParser().parseFromString(${own}.svg(), 'image/svg+xml'); return [d.querySelector('parsererror') === null, d.documentElement.textContent]; })()`);
+    assert.ok(svg[0] && /kN[\s\S]*bar/.test(svg[1]));
+    assert.deepEqual(await page.evaluate(`(() => { const c = ${own}.picture(600); return [c.width, c.toDataURL().startsWith('data:image/png') && c.toDataURL().length > 5000]; })()`), [1200, true]);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async x_y_log_spectrum_and_zoom_of_values() {
+    // a spring of known frequency: 1 kg on 100 N/m swings at 10 rad/s, amplitude 0.1 m
+    const model = write("swing.yaml", `title: Swing
+multibody:
+  gravity: [0, 0, 0]
+  bodies: {mass: {mass: 1 kg, inertia: [1, 1, 1], position: [1.1, 0, 0]}}
+  joints: {rail: {type: prismatic, bodies: [ground, mass], at: [0, 0, 0], axis: [1, 0, 0]}}
+  forces: {spring: {type: spring, bodies: [ground, mass], at_a: [0, 0, 0], at_b: [1.1, 0, 0], stiffness: 100 N/m, length: 1 m}}
+run: {duration: 20 s, step: 5 ms, output_interval: 20 ms}
+`);
+    const made = run(model, "swing");
+    assert.equal(made.status, 0, made.stderr);
+    const page = await open(made.out);
+    const plot = "interim.board.plots.get(document.querySelector('section.own .plot'))";
+    await page.evaluate("interim.board.addOwn(['mass.position.x', 'mass.velocity.x'])");
+    await page.until(`${plot}.view`);
+    await page.evaluate(`${plot}.set({ isSpectrum: true })`);
+    const peak = await page.evaluate(`(() => { const { x, y } = ${plot}.view.lines[0]; let k = 1; y.forEach((v, i) => { if (i > 0 && v > y[k]) k = i; }); return [x[k], y[k], ${plot}.view.x.label]; })()`);
+    const amplitude = await page.evaluate("(() => { const s = interim.runs[0].signals.find((s) => s.name === 'mass.position.x').values; return (Math.max(...s) - Math.min(...s)) / 2; })()");
+    // lines of the spectrum are 1/20 Hz apart; a Hann window loses at most 15 % between two of them
+    assert.ok(Math.abs(peak[0] - 10 / (2 * Math.PI)) < 0.05, `peak at ${peak[0]} Hz`);
+    assert.ok(peak[1] > 0.84 * amplitude && peak[1] < 1.01 * amplitude, `amplitude ${peak[1]} m of ${amplitude}`);
+    assert.equal(peak[2], "frequency, Hz");
+    // over each other they make an ellipse: (x - mean)^2 w^2 + v^2 is constant
+    await page.evaluate(`${plot}.setX('mass.position.x')`);
+    const [x, v, label] = await page.evaluate(`(() => { const l = ${plot}.view.lines[0]; return [l.x, [...l.y], ${plot}.view.x.label]; })()`);
+    assert.equal(label, "mass.position.x, m");
+    const mean = (Math.max(...x) + Math.min(...x)) / 2, energies = x.map((xi, i) => 100 * (xi - mean) ** 2 + v[i] ** 2);
+    assert.ok(Math.max(...energies) / Math.min(...energies) < 1.2, "an ellipse"); // the stepper is of first order
+    await page.evaluate(`(${plot}.setX(null), ${plot}.set({ isLog: true }))`);
+    assert.ok(await page.evaluate(`${plot}.view.ys.every((y) => y.isLog && y.min > 0)`));
+    await page.evaluate(`${plot}.set({ isLog: false })`);
+    // drag down: values of this plot only; double click: all
+    const over = await centreOf(page, "section.own .plot .over"), before = await page.evaluate(`${plot}.view.ys[0].max - ${plot}.view.ys[0].min`);
+    await page.drag(over.x, over.y - 20, over.x + 2, over.y + 25);
+    const after = await page.evaluate(`[${plot}.view.ys[0].max - ${plot}.view.ys[0].min, interim.clock.range[1] - interim.clock.range[0]]`);
+    assert.ok(after[0] < 0.5 * before && after[1] === 20, `${after} after ${before}`);
+    await page.evaluate(`${plot}.showAll()`);
+    assert.equal(await page.evaluate(`${plot}.view.ys[0].max - ${plot}.view.ys[0].min`), before);
+    // values under the mouse
+    await page.mouse("mouseMoved", over.x, over.y, { button: "none" });
+    await page.until(`!${plot}.tip.hidden`);
+    assert.match(await page.evaluate(`${plot}.tip.innerText`), /s\nmass\.position\.x -?[\d.e-]+ m\nmass\.velocity\.x -?[\d.e-]+ m\/s/);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async two_cursors_give_differences_and_can_be_dragged() {
+    const page = await open(run(example("crane"), "crane").out);
+    await page.key("c", "KeyC", "c");
+    const [a, b] = await page.evaluate("interim.clock.cursors");
+    const box = await page.evaluate("(() => { const p = [...interim.board.seen][0], o = p.over.getBoundingClientRect(); return { x: o.left + o.width * p.view.x.share(interim.clock.cursors[1]), y: o.top + o.height / 2, shift: o.width / 10 }; })()");
+    await page.drag(box.x, box.y, box.x + box.shift, box.y);
+    const [, later] = await page.evaluate("interim.clock.cursors");
+    assert.ok(Math.abs(later - b - 0.5) < 0.05, `B moved from ${b} to ${later}`);
+    assert.equal(await page.evaluate("interim.clock.range[1]"), 5, "and nothing was zoomed");
+    const row = await page.evaluate("[...document.querySelectorAll('.differences tbody tr')][1].innerText.split(/\\s+/).slice(-4).map(Number)");
+    const wanted = await page.evaluate(`(() => { const { signal } = [...interim.board.seen][0].shownLines[0]; const at = (t) => signal.values[Math.round(t / 5 * (signal.values.length - 1))]; return [at(${a}), at(${later})]; })()`);
+    assert.ok(Math.abs(row[0] - wanted[0]) < 0.02 * Math.abs(wanted[0]) && Math.abs(row[2] - (row[1] - row[0])) < 2e-3 * Math.abs(row[1]), `${row} is not ${wanted}`);
+    await page.close();
+  },
+
+  async angles_are_continuous_and_zero_components_are_folded() {
+    const page = await open(run(example("clearance-pendulum"), "pendulum", "--until", "4s").out);
+    const jumps = await page.evaluate(`interim.runs[0].signals.filter((s) => /\\.(rotation|orientation)\\./.test(s.name)).map((s) => {
+      let most = 0; for (let i = 1; i < s.values.length; i++) most = Math.max(most, Math.abs(s.values[i] - s.values[i - 1])); return [s.name, most]; })`);
+    assert.ok(jumps.some(([name]) => name.includes("rotation")));
+    for (const [name, jump] of jumps) assert.ok(jump < 0.5, `${name} jumps by ${jump}`);
+    await page.evaluate("document.querySelectorAll('details.group').forEach((n) => n.openNow())");
+    const titles = await page.evaluate("[...document.querySelectorAll('#section-signals figcaption b')].map((n) => n.textContent)");
+    assert.ok(titles.some((t) => /rotation/.test(t)) && !titles.some((t) => /orientation/.test(t)), titles.join());
+    assert.match(await page.evaluate("[...document.querySelectorAll('.chip.folded')].map((n) => n.textContent).join('; ')"), /stay(s)? zero/);
+    await page.close();
+  },
+
+  async a_link_restores_time_camera_and_plots() {
+    const { out } = run(example("manipulator"), "manipulator");
+    const page = await open(out);
+    await page.evaluate("(interim.clock.setRange(0.5, 1.5), interim.clock.setTime(1.25), interim.clock.setCursors([0.6, 0.8]), interim.units.choose('Pa', 'bar'), interim.stage.camera.fit('side'), interim.board.addOwn(['arm.cyl1.force', 'arm.cyl1.length']).set({ isLog: true }))");
+    const eye = await page.evaluate("interim.stage.camera.describe()");
+    await page.evaluate("[...document.querySelectorAll('nav button')].find((b) => b.textContent === 'link').click()");
+    await page.until("location.hash.startsWith('#t=1.25')");
+    const link = await page.evaluate("location.href");
+    await page.close();
+    const other = await browser.open(link);
+    await other.until("window.interim?.isReady", 30);
+    assert.deepEqual(await other.evaluate("[interim.clock.time, interim.clock.range, interim.clock.cursors, interim.units.chosen]"), [1.25, [0.5, 1.5], [0.6, 0.8], { Pa: "bar" }]);
+    const restored = await other.evaluate("interim.stage.camera.describe()");
+    restored.forEach((x, i) => assert.ok(Math.abs(x - eye[i]) < 1e-4 * (1 + Math.abs(eye[i])), `${restored} is not ${eye}`));
+    assert.deepEqual(await other.evaluate("interim.own.describe().map((p) => [p.s, p.log])"), [[["arm.cyl1.force", "arm.cyl1.length"], true]]);
+    assertQuiet(other);
+    await other.close();
+    // one that was damaged harms nothing
+    const damaged = await browser.open(link.slice(0, -40) + "%22%5B&camera=1&plots=%7B");
+    await damaged.until("window.interim?.isReady", 30);
+    assertQuiet(damaged);
+    await damaged.close();
+  },
+
+  async printing_shows_every_plot() {
+    const page = await open(run(example("crane"), "crane").out, { dark: true });
+    const before = await page.evaluate("document.querySelectorAll('details.group[open]').length");
+    await page.evaluate("window.dispatchEvent(new Event('beforeprint'))");
+    const [plots, prints, theme, closed] = await page.evaluate("[interim.board.plots.size, document.querySelectorAll('.print svg polyline').length, document.documentElement.dataset.theme, document.querySelectorAll('details.group:not([open])').length]");
+    assert.ok(plots > 5 && prints >= plots && theme === "light" && closed === 0, `${plots} plots, ${prints} curves, ${theme}, ${closed} closed groups`);
+    await page.evaluate("window.dispatchEvent(new Event('afterprint'))");
+    await page.until(`document.querySelectorAll('details.group[open]').length === ${before}`);
+    assert.equal(await page.evaluate("document.querySelectorAll('.print').length"), 0);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async the_machine_has_axes_labels_scales_events_and_measures() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    await page.evaluate("[...document.querySelectorAll('.tools.shown button')].filter((b) => ['labels', 'measure'].includes(b.textContent)).forEach((b) => b.click())");
+    await page.until("interim.stage.labels.list.length === 3 && interim.stage.labels.list.every((n) => /translate/.test(n.style.transform))");
+    assert.ok(await page.evaluate("interim.stage.triad.key !== undefined"), "axes are drawn");
+    assert.match(await page.evaluate("document.querySelector('.signs').innerText"), /interface: another subsystem acts here[\s\S]*k?N/);
+    // the arrow of the legend is as long as that force would be drawn
+    assert.ok(await page.evaluate("parseFloat(document.querySelector('.signs .arrow').style.width) > 6"));
+    const short = await page.evaluate("interim.stage.contacts.lengthOf(100)");
+    await page.evaluate("(() => { const s = document.querySelector('.signs input'); s.value = 4; s.dispatchEvent(new Event('input')); })()");
+    assert.equal(await page.evaluate("interim.stage.contacts.lengthOf(100)"), 2 * short);
+    // from one event to the next: the begin of the first contact after 0.1 s
+    await page.evaluate("interim.clock.setTime(0.1)");
+    await page.key("n", "KeyN", "n");
+    const [at, wanted] = await page.evaluate("[interim.clock.time, Math.min(...interim.runs[0].motion.intervals.filter((t) => t > 0.1))]");
+    assert.equal(at, wanted);
+    // two points of the block, one on either of opposite faces: as far apart as the block is wide, at all times
+    await page.evaluate(`(() => { const { group } = interim.stage.bodies.list[2], m = interim.stage.measure;
+      for (const x of [-0.1, 0.1]) m.add({ body: 2, point: group.localToWorld(group.position.clone().set(x, 0, 0)) }); interim.stage.draw(); })()`);
+    for (const t of [0, 1.9]) {
+      await page.evaluate(`interim.clock.setTime(${t})`);
+      const { distance } = await page.evaluate("interim.stage.measure.compute()");
+      assert.ok(Math.abs(distance - 0.2) < 1e-6, `${distance} m`);
+    }
+    // by clicks: two on the machine make a distance
+    await page.evaluate("(interim.stage.measure.setOn(true), interim.stage.camera.fit('iso'))");
+    const view = await centreOf(page, ".stage canvas");
+    for (const body of [0, 2]) {
+      const p = await page.evaluate(`(() => { const p = interim.stage.bodies.toWorld(${body}, interim.stage.bodies.list[${body}].group.position.clone().fromArray(interim.runs[0].scene.bodies[${body}].com)).project(interim.stage.camera.eye); return [p.x, p.y]; })()`);
+      await page.click(view.x + (p[0] * view.width) / 2, view.y - (p[1] * view.height) / 2);
+    }
+    await page.until("!document.querySelector('.distance').hidden");
+    assert.match(await page.evaluate("document.querySelector('.distance').textContent"), /^[\d.]+ m \(.*\)$/);
+    assertQuiet(page);
+    await page.close();
+  },
+
+  async shapes_have_the_colours_of_the_model() {
+    const model = write("colours.yaml", `title: Colours
+multibody:
+  bodies:
+    ball: {mass: 1 kg, shape: {sphere: 0.1, color: "#12ab34"}, position: [0, 0, 1]}
+    brick: {mass: 1 kg, shape: {box: [0.1, 0.1, 0.1], color: red}, position: [1, 0, 1]}
+run: {duration: 0.1 s, step: 10 ms}
+`);
+    const page = await open(run(model, "colours").out);
+    assert.deepEqual(await page.evaluate("interim.stage.bodies.list.map(({ meshes }) => meshes[0].material.color.getHexString())"), ["12ab34", "d63a3a"]);
+    await page.close();
+  },
+
+  async a_video_of_the_machine_is_recorded() {
+    const page = await open(run(example("manipulator"), "manipulator").out);
+    await page.evaluate(`(() => { window.saved = null; const make = URL.createObjectURL; URL.createObjectURL = (blob) => { window.saved = blob; return make(blob); };
+      HTMLAnchorElement.prototype.click = () => {}; interim.clock.setRange(0.2, 0.7); interim.clock.setSpeed(1); })()`);
+    await page.evaluate("[...document.querySelectorAll('.tools button')].find((b) => b.textContent === 'video').click()");
+    await page.until("window.saved !== null", 30);
+    const [type, size, head] = await page.evaluate("(async () => [saved.type, saved.size, [...new Uint8Array(await saved.slice(0, 4).arrayBuffer())]])()");
+    assert.equal(type, "video/webm");
+    assert.deepEqual(head, [0x1a, 0x45, 0xdf, 0xa3]); // EBML
+    assert.ok(size > 2000, `${size} bytes`);
     assertQuiet(page);
     await page.close();
   },

@@ -11,7 +11,8 @@ export class Clock {
     this.range = [this.start, this.end]; // what plots show
     this.isPlaying = false;
     this.speed = 1;
-    this.listeners = { time: [], numbers: [], range: [], play: [] };
+    this.cursors = null; // [a, b]: two times to compare
+    this.listeners = { time: [], numbers: [], range: [], play: [], cursors: [] };
     this.told = -Infinity;
   }
 
@@ -42,6 +43,23 @@ export class Clock {
       this.told = now;
       this.tell("numbers");
     }
+  }
+
+  /** Two cursors: on at a third and two thirds of the visible range, off, or where a link has them. */
+  setCursors(cursors) {
+    this.cursors = cursors;
+    this.tell("cursors");
+  }
+
+  toggleCursors() {
+    const [a, b] = this.range;
+    this.setCursors(this.cursors ? null : [a + (b - a) / 3, a + (2 * (b - a)) / 3]);
+  }
+
+  setCursor(which, t) {
+    const cursors = [...this.cursors];
+    cursors[which] = Math.min(this.end, Math.max(this.start, t));
+    this.setCursors(cursors);
   }
 
   setRange(from, to) {

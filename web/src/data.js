@@ -1,6 +1,7 @@
 // The data that src/io/report_data.c put into the page, unpacked.
 // SPDX-License-Identifier: Apache-2.0
 
+import { addAngles } from "./angles.js";
 import { countTranslations, principalMasses, readMobility } from "./mass.js";
 
 function bytesOf(base64) {
@@ -119,7 +120,9 @@ function addMasses(run) {
 
 export async function readData() {
   const raw = JSON.parse(document.getElementById("itm-data").textContent);
-  return { version: raw.version, isSelection: Boolean(raw.selection), runs: await Promise.all(raw.runs.map((run) => readRun(run, raw.selection))) };
+  const runs = await Promise.all(raw.runs.map((run) => readRun(run, raw.selection))), axes = new Map();
+  if (!raw.selection) runs.forEach((run) => addAngles(run.signals, axes));
+  return { version: raw.version, isSelection: Boolean(raw.selection), runs };
 }
 
 /** Index of the last element of sorted `times` that is <= t, at least 0. */

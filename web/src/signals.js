@@ -1,7 +1,7 @@
 // Which signals belong together: names are [subsystem.]element.quantity[.component].
 // SPDX-License-Identifier: Apache-2.0
 
-const COMPONENT = /^([wxyz]|[tr][xyz]|\d+)$/;
+const COMPONENT = /^([wxyz]|[tr][xyz]|roll|pitch|yaw|\d+)$/;
 
 /**
  * Sections of the page, the first that fits takes a signal. Plots are made for an element, or (byQuantity) show one quantity of
@@ -72,6 +72,7 @@ export function groupSignals(runs, isSelection = false) {
   if (isSelection) return [{ id: "selection", title: "Signals", groups: [{ element: "", plots: [...rows].map(([name, signals]) => plotOf(name, signals)) }], zero: [] }];
   const sections = SECTIONS.map((section) => ({ ...section, groups: new Map(), zero: [] }));
   for (const [name, signals] of rows) {
+    if (signals.every((signal) => !signal || signal.isReplaced)) continue;
     const section = sections.find((s) => s.test.test(name));
     if (section.id !== "signals" && isZero(signals)) {
       section.zero.push(name);

@@ -175,7 +175,7 @@ static ItmStatus parse_matrix(ItmMatrixFile* matrix, ItmWords* text, ItmError* e
     status = read_entries(text, entries, (int)count, matrix->n, is_symmetric, error);
     int kept = (int)count;
     if (status == ITM_OK && !is_symmetric) {
-        // two lines are at fault, the entries say which
+        // two lines are at fault, the entries show which
         text->line = 0;
         kept = fold(entries, kept, text, error);
         status = kept >= 0 ? ITM_OK : ITM_ERR_INPUT;

@@ -1,5 +1,5 @@
 // Symmetric sparse matrices (Matrix Market) and tables of nodes, as finite element programs write them. The files are not
-// trusted: sizes, indices, numbers and symmetry are checked, and an error says in which line.
+// trusted: sizes, indices, numbers and symmetry are checked, and an error gives the line.
 #ifndef ITM_IO_GEOMETRY_MATRIX_FILE_H
 #define ITM_IO_GEOMETRY_MATRIX_FILE_H
 

@@ -1,5 +1,5 @@
 // Triangle meshes from STL (text and binary) and Wavefront OBJ files. The files are not trusted: sizes,
-// indices and numbers are checked, and an error says where (line, or byte of a binary file).
+// indices and numbers are checked, and an error gives the place (line, or byte of a binary file).
 #ifndef ITM_IO_GEOMETRY_MESH_H
 #define ITM_IO_GEOMETRY_MESH_H
 

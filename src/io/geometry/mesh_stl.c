@@ -1,5 +1,5 @@
 // STL: a list of triangles, each with its own three corners. The normals in the file are not read; the
-// order of the corners says which side is outside.
+// order of the corners defines the outside.
 #include "io/geometry/mesh_list.h"
 
 #include "base/error.h"

@@ -628,7 +628,7 @@ static void check_bytes(Parser* p, const char* bytes, size_t length)
     }
 }
 
-// A copy without the XML declaration: it says nothing that we do not know, and is wrong more often than not (version "0.0",
+// A copy without the XML declaration: it adds nothing, and is wrong more often than not (version "0.0",
 // not at the start). Blanks take its place, so that lines stay.
 static char* copy_without_declaration(Parser* p, const char* bytes, size_t length)
 {

@@ -14,7 +14,7 @@ typedef enum ItmUrdfJointType {
     ITM_URDF_PRISMATIC,
     ITM_URDF_PLANAR,
     ITM_URDF_FLOATING,
-    ITM_URDF_SPHERICAL,  // not of the standard, but met
+    ITM_URDF_SPHERICAL,  // not of the standard, but in use
     ITM_URDF_JOINT_TYPE_COUNT
 } ItmUrdfJointType;
 

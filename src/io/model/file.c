@@ -116,7 +116,7 @@ void itm_file_parts_clear(ItmFileParts* parts)
 
 // ---------------------------------------------------------------------------- the model
 
-// Whether a member of the file gave an element its name: its own, or with a part behind it ("box-shape",
+// Whether an entry of the file gave an element its name: its own, or with a part behind it ("box-shape",
 // "hinge-limit").
 static bool is_named_by(const char* element, const char* key)
 {

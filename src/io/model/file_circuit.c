@@ -53,7 +53,7 @@ static void add_output(ItmReader* r, const ItmCircuit* c, ItmCircuitBuilder* bui
     }
 }
 
-// Second names for outputs; which there are the circuit without them tells.
+// Second names for outputs; the circuit without them gives the list.
 static void add_outputs(ItmReader* r, const ItmCircuit* c, const ItmCircuitPart* part, const ItmNode* outputs)
 {
     for (const ItmItem* item = outputs->first; item != NULL && r->status == ITM_OK; item = item->next) {

@@ -100,19 +100,10 @@ static void set_key(Maker* m, ItmNode* map, ItmNode* key, ItmNode* value)
             return;
         }
     }
-    ItmItem* item = itm_document_take(m->doc, sizeof *item);
-    if (item == NULL) {
+    if (!itm_document_append(m->doc, map, key, value)) {
         fail_memory(m);
         return;
     }
-    *item = (ItmItem){.key = key, .value = value};
-    if (map->last != NULL) {
-        map->last->next = item;
-    } else {
-        map->first = item;
-    }
-    map->last = item;
-    map->count++;
     map->size += 1 + value->size;
 }
 

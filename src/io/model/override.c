@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maps from names that the user chose. An override changes members of these; it cannot add one,
+// Maps from names that the user chose. An override changes entries of these; it cannot add one,
 // because a misspelt parameter would be a new one that nobody reads. * stands for any one key.
 static const char* const COLLECTIONS[] = {
     "parameters",
@@ -64,11 +64,18 @@ static void refuse(Override* o, size_t at, const char* message)
     itm_document_locate(&here, 0, o->error);
 }
 
+static void run_out_of_memory(Override* o)
+{
+    if (o->status == ITM_OK) {
+        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+    }
+}
+
 static void* take(Override* o, size_t size)
 {
     void* taken = itm_document_take(o->doc, size);
-    if (taken == NULL && o->status == ITM_OK) {
-        o->status = itm_error_set(o->error, ITM_ERR_MEMORY, "itm_override_apply", NULL, "out of memory");
+    if (taken == NULL) {
+        run_out_of_memory(o);
     }
     return taken;
 }
@@ -95,18 +102,9 @@ static ItmNode* make_node(Override* o, ItmNodeKind kind, size_t at, size_t lengt
 
 static void append_item(Override* o, ItmNode* map, ItmNode* key, ItmNode* value)
 {
-    ItmItem* item = take(o, sizeof *item);
-    if (item == NULL) {
-        return;
+    if (!itm_document_append(o->doc, map, key, value)) {
+        run_out_of_memory(o);
     }
-    *item = (ItmItem){.key = key, .value = value};
-    if (map->last != NULL) {
-        map->last->next = item;
-    } else {
-        map->first = item;
-    }
-    map->last = item;
-    map->count++;
 }
 
 // A copy of a list or map with its own items, so that other aliases of the node keep theirs.
@@ -205,7 +203,7 @@ static bool has_unit(const ItmNode* node)
     return digits > 0 && digits < node->length && strpbrk(node->text + digits, "()*/^") == NULL;
 }
 
-// A plain number where the file has a unit is legal (SI), and often not meant: if it leads to an error, the error says so.
+// A plain number where the file has a unit is legal (SI), and often not meant: if it leads to an error, the message mentions it.
 static void note_unit(Override* o, const ItmNode* old)
 {
     if (o->doc->unitless == NULL && is_plain(o->value) && has_unit(old)) {

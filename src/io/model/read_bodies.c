@@ -87,7 +87,7 @@ static void refuse_mass(ItmReader* r, const ItmNode** v)
 
 // ---------------------------------------------------------------------------- bodies
 
-// The shape of a body is seen, and collides where it says so, as "body-shape".
+// The shape of a body is seen, and collides where it is marked so, as "body-shape".
 static void add_own_shape(ItmReader* r, const ItmItem* item, int body, ItmShapeText* shape)
 {
     char name[256];

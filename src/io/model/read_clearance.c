@@ -1,4 +1,4 @@
-// `clearance` of a joint: its play, in one line.
+// `clearance` of a joint, in one line.
 #include "io/model/reader.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static int read_section(ItmReader* r, const ItmNode* node, double section[][2])
 
 // ---------------------------------------------------------------------------- clearance
 
-// The one play of a joint is called radial where it is round, gap where it is a prism.
+// The one clearance of a joint is called radial where it is round, gap where it is a prism.
 static const ItmNode* get_play(ItmReader* r, const ItmNode* node, const ItmNode** v, const ItmJointDef* def)
 {
     bool is_prism = def->type == ITM_JOINT_PRISMATIC;

@@ -1,4 +1,4 @@
-// multibody.materials, material_pairs, contact and no_contact: what holds where shapes meet.
+// multibody.materials, material_pairs, contact and no_contact: the laws of contact between shapes.
 #include "io/model/reader.h"
 
 #include "contact/contact.h"

@@ -240,7 +240,7 @@ static void read_delay(ControlReader* c, const ItmItem* item, const ItmNode* con
     }
     double time = get_multiple(r, v[TIME], unit, def->sample > 0 ? "the block's sample time" : "the control's step");
     double samples = v[TIME] != NULL ? round(time / unit) : itm_reader_get_int(r, v[SAMPLES], 1, 1000000, 1);
-    def->samples = samples <= 1e9 ? (int)samples : 1000000000;  // the builder says what is too many
+    def->samples = samples <= 1e9 ? (int)samples : 1000000000;  // the builder reports too many
 }
 
 static void read_lookup(ControlReader* c, const ItmItem* item, const ItmNode* const* v, ItmControlBlockDef* def)

@@ -9,7 +9,7 @@
 
 // ---------------------------------------------------------------------------- words
 
-// Index of a word among the names that `get` knows.
+// Index of a word among the names that `get` returns.
 static int get_choice(ItmReader* r, const ItmNode* node, const char* what, const char* (*get)(int), int count,
                       int absent)
 {

@@ -63,7 +63,7 @@ static void read_section(ItmReader* r, const ItmNode* node, ItmBeamDef* beam)
 
 // ---------------------------------------------------------------------------- beams
 
-// A number of bending modes a plane, or {y, z, axial, torsion}.
+// A number of bending modes per plane, or {y, z, axial, torsion}.
 static void read_modes(ItmReader* r, const ItmNode* node, ItmBeamDef* beam)
 {
     static const char* const KEYS[] = {"y", "z", "axial", "torsion"};

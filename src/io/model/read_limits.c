@@ -1,4 +1,4 @@
-// `limits` and `friction` of a joint: stops and dry friction of its free directions.
+// `limits` and `friction` of a joint: limits and dry friction of its free directions.
 #include "io/model/reader.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ static bool is_rotation(ItmDirection direction)
 
 // ---------------------------------------------------------------------------- directions
 
-// Whether a mapping goes by direction: its first key is one.
+// Whether a mapping is by direction: its first key is one.
 static bool goes_by_direction(const ItmNode* node)
 {
     if (node->kind != ITM_NODE_MAP || node->first == NULL) {

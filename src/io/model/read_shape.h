@@ -1,4 +1,4 @@
-// A shape as a file writes it: a member of `shapes`, or the `shape` of a body.
+// A shape as a file writes it: an entry of `shapes`, or the `shape` of a body.
 #ifndef ITM_IO_MODEL_READ_SHAPE_H
 #define ITM_IO_MODEL_READ_SHAPE_H
 

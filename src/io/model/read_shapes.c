@@ -15,6 +15,7 @@ enum {
     GROUP,
     COLLIDES_WITH,
     COLLIDE,
+    COLOR,
     OWNER,  // last, because only under `shapes`
     NKEY
 };
@@ -46,6 +47,28 @@ static void get_kind(ItmReader* r, const ItmNode* node, const ItmNode** v, ItmSh
     }
 }
 
+// A colour of reports: a word, or "#rrggbb". ITM_NONE: none given.
+static int get_color(ItmReader* r, const ItmNode* node)
+{
+    static const char* const COLOR_NAMES[] = {"black", "blue",   "brown", "gray",  "green", "orange",
+                                              "pink",  "purple", "red",   "white", "yellow"};
+    static const int COLORS[] = {0x202428, 0x2563eb, 0x8a5a2b, 0x8b95a1, 0x2f9e44, 0xe8740c,
+                                 0xd6478f, 0x7c3aed, 0xd63a3a, 0xf4f6f8, 0xf2c200};
+    if (node == NULL) {
+        return ITM_NONE;
+    }
+    const char* text = itm_reader_get_text(r, node, "a colour");
+    if (text == NULL || text[0] != '#') {
+        int k = itm_reader_get_word(r, node, "a colour", COLOR_NAMES, ITM_COUNT(COLOR_NAMES), 0);
+        return k == ITM_NONE ? ITM_NONE : COLORS[k];
+    }
+    if (strlen(text) != 7 || strspn(text + 1, "0123456789abcdefABCDEF") != 6) {
+        itm_reader_fail(r, node, "'%s' is not a colour; write '#rrggbb' with six hexadecimal digits, or a word", text);
+        return ITM_NONE;
+    }
+    return (int)strtol(text + 1, NULL, 16);
+}
+
 void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShapeText* shape)
 {
     const char* keys[NKEY];
@@ -57,6 +80,7 @@ void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShape
     keys[GROUP] = "group";
     keys[COLLIDES_WITH] = "collides_with";
     keys[COLLIDE] = "collide";
+    keys[COLOR] = "color";
     keys[OWNER] = "body";
     *shape = (ItmShapeText){.def = itm_default_collider_def()};
     itm_reader_get_map(r, node, "a shape", keys, is_of_body ? OWNER : NKEY, v);
@@ -71,6 +95,7 @@ void itm_read_shape(ItmReader* r, const ItmNode* node, bool is_of_body, ItmShape
     shape->def.material = itm_reader_get_material(r, v[MATERIAL]);
     shape->def.group = itm_reader_get_groups(r, v[GROUP], shape->def.group);
     shape->def.mask = itm_reader_get_groups(r, v[COLLIDES_WITH], shape->def.mask);
+    shape->def.color = get_color(r, v[COLOR]);
     if (!shape->collides && v[MATERIAL] != NULL) {
         itm_reader_fail(r, v[MATERIAL], "a material needs 'collide: true'");
     }

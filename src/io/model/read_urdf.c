@@ -1,4 +1,4 @@
-// multibody.urdf: a robot description becomes bodies, joints, stops, friction and shapes of the mechanism.
+// multibody.urdf: a robot description becomes bodies, joints, limits, friction and shapes of the mechanism.
 //
 // Links with mass are bodies. Links without are frames: what hangs on one hangs on a body that fixed joints connect it with, or,
 // below a fixed base, on the ground.

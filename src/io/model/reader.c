@@ -391,7 +391,7 @@ static void keep_reference(ItmReader* r, const char* name, const char* path)
 }
 
 // The path with every symbolic link resolved, if it is below the folder that the model may read from; otherwise NULL. Whether a file
-// outside exists is not told.
+// outside exists is not revealed.
 static char* confine(ItmReader* r, char* path, const char* name)
 {
     char* root = realpath(r->root, NULL);

@@ -134,7 +134,7 @@ int itm_reader_get_material(ItmReader* r, const ItmNode* node);
 uint32_t itm_reader_get_groups(ItmReader* r, const ItmNode* node, uint32_t absent);
 // "joint" (where it has one free direction) or "joint.rz".
 void itm_reader_get_direction(ItmReader* r, const ItmNode* node, int* joint, ItmDirection* direction);
-// The only free direction of a joint; complains at the node where there is not just one, and tells to
+// The only free direction of a joint; complains at the node where there is not just one, and advises to
 // name it as a key (is_map) or as in "hinge.rz".
 ItmDirection itm_reader_get_only_direction(ItmReader* r, const ItmNode* node, int joint, bool is_map);
 // The name of a direction alone, "tx" ... "rz".
@@ -149,7 +149,7 @@ int itm_reader_find_signal(const ItmReader* r, const ItmNode* node);
 // owner names it. The id is that of r->taker.
 int itm_reader_get_signal(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension);
 // The same for a mechanism, where an output of another subsystem ("control.angle") may stand instead: the signal is then one that
-// is told from outside, and the connection is kept. is_smooth: it goes straight from value to value.
+// is external, and the connection is kept. is_smooth: it goes straight from value to value.
 int itm_reader_get_drive(ItmReader* r, const ItmNode* node, const char* owner, ItmDimension dimension, bool is_smooth);
 // Whether an output of another subsystem drives `input` of the mechanism that is being read; keeps the connection then.
 bool itm_reader_is_driven(ItmReader* r, const ItmNode* node, const char* input);
@@ -165,7 +165,7 @@ ItmFilePlace itm_reader_get_place(ItmReader* r, const ItmNode* node);
 
 // A point on a body: in its frame, or (world) given in the start pose.
 ItmVec3 itm_reader_get_point(ItmReader* r, int body, const ItmNode* in_body, const ItmNode* in_world);
-// The nodes that say where a joint or bushing sits.
+// The nodes that place a joint or bushing.
 typedef struct ItmPlace {
     const ItmNode *at, *axis, *x_axis;  // world, start pose
     const ItmNode *frame_a, *frame_b;   // body frames

@@ -73,7 +73,7 @@ void itm_urdf_drop_massless(ItmUrdfImport* m, const int* carriers, bool* has_mas
 // ---------------------------------------------------------------------------- shapes (urdf_shapes.c)
 
 void itm_urdf_add_shapes(ItmUrdfImport* m);
-// Pairs of links whose shapes do not meet.
+// Pairs of links whose shapes do not collide.
 void itm_urdf_exclude_contacts(ItmUrdfImport* m);
 
 #endif

@@ -23,7 +23,7 @@ static const char* try_path(char* path, size_t size, const char* directory, size
     return n > 0 && (size_t)n < size && is_file(path) ? path : NULL;
 }
 
-// Where the model file says that a package is, with a slash at its end; NULL if it does not.
+// Directory of a package according to the model file, with a slash at its end; NULL if it does not.
 static const char* find_package(ItmUrdfImport* m, const char* name, size_t length)
 {
     for (const ItmItem* item = m->packages != NULL ? m->packages->first : NULL; item != NULL; item = item->next) {
@@ -35,7 +35,7 @@ static const char* find_package(ItmUrdfImport* m, const char* name, size_t lengt
     return NULL;
 }
 
-// The file that a mesh means: "package://name/rest" where the model file says, or in a directory `name` beside the URDF file or
+// The file that a mesh means: "package://name/rest" in the directory of the model file's entry, or in a directory `name` beside the URDF file or
 // above it; "file://path"; anything else beside the URDF file.
 static const char* find_mesh(ItmUrdfImport* m, const char* uri, char* path, size_t size)
 {
@@ -139,7 +139,7 @@ void itm_urdf_add_shapes(ItmUrdfImport* m)
     }
 }
 
-// Whether the shapes of two links may meet.
+// Whether the shapes of two links may collide.
 static bool may_meet(const ItmUrdfImport* m, int a, int b)
 {
     const ItmUrdf* robot = &m->robot;

@@ -40,7 +40,7 @@ float itm_contact_log_to_float(double x)
 
 typedef void Visit(ItmContactLog* log, int pair, const ItmContactInfo* contact, void* context);
 
-// The pair of a contact, new or known; ITM_NONE where there are too many. Names are told apart by their place.
+// The pair of a contact, new or known; ITM_NONE where there are too many. Names are distinguished by their place.
 static int find_pair(ItmContactLog* log, int mechanism, const ItmContactInfo* c)
 {
     uint64_t key = (uint64_t)(uintptr_t)c->name_a * 0x9e3779b97f4a7c15u + (uint64_t)(uintptr_t)c->name_b;

@@ -166,7 +166,7 @@ static void get_record(Stream* s, ItmRecord* record)
     }
 }
 
-// What the child sent. It is not trusted: lengths are checked, and an answer that ends early is none.
+// What the child sent. It is not trusted: lengths are checked, and a message that ends early is discarded.
 static ItmStatus get_table(Stream* s, ItmTable* table, ItmError* error)
 {
     Head head;
@@ -230,7 +230,7 @@ static _Noreturn void be_child(int file, ItmTable* table, ItmTableReader read, c
     signal(SIGPIPE, SIG_DFL);
     int nowhere = open("/dev/null", O_WRONLY);
     if (nowhere >= 0) {
-        dup2(nowhere, STDERR_FILENO);  // what the C library says of a damaged heap
+        dup2(nowhere, STDERR_FILENO);  // messages of the C library about a damaged heap
     }
     set_limits(path);
     Stream s = {.file = file};

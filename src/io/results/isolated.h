@@ -9,7 +9,7 @@
 typedef ItmStatus (*ItmTableReader)(ItmTable* table, const char* path, ItmError* error);
 
 // Fill an empty table with what `read` makes of the file; as for itm_results_read_csv.
-// ITM_ERR_INPUT: the child crashed or took too long, or said so itself.
+// ITM_ERR_INPUT: the child crashed or took too long, or reported an error itself.
 ItmStatus itm_isolated_read(ItmTable* table, ItmTableReader read, const char* path, ItmError* error);
 
 #endif

@@ -2,7 +2,7 @@
 //
 // The scene is one JSON object; the motion is a few named arrays over frames. Both are in every result file, whatever
 // columns the user chose: HDF5 has the scene as the text dataset /scene/json and the arrays as datasets of /motion, CSV has
-// them in its JSON side file (arrays deflated, in base64). docs/reference/results.md says what they hold.
+// them in its JSON side file (arrays deflated, in base64). docs/reference/results.md describes them.
 #ifndef ITM_IO_RESULTS_RECORD_H
 #define ITM_IO_RESULTS_RECORD_H
 

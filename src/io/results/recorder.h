@@ -19,7 +19,7 @@ void itm_recorder_add_interfaces(ItmRecorder* recorder, ItmCosim* cosim);
 // A number for the top of a report.
 bool itm_recorder_add_number(ItmRecorder* recorder, const char* name, double value, const char* unit,
                              const char* description);
-// A value that was set from outside the model file, "key.path=value".
+// An override of a value of the model file, "key.path=value".
 bool itm_recorder_add_setting(ItmRecorder* recorder, const char* setting);
 // The state now, at the start and after every step. Costs next to nothing between frames. False without memory.
 bool itm_recorder_note(ItmRecorder* recorder, double time);
@@ -28,7 +28,7 @@ bool itm_recorder_take(ItmRecorder* recorder, ItmRecord* record);
 
 // ---------------------------------------------------------------------------- scene.c
 
-// What the scene says of one mechanism: members of its lists, each ended by ",\n".
+// The scene of one mechanism: entries of its lists, each ended by ",\n".
 typedef struct ItmSceneText {
     ItmText bodies, shapes, joints, lines, flexible;
 } ItmSceneText;

@@ -90,7 +90,7 @@ char* itm_results_replace_ending(const char* path, const char* ending)
     return changed;
 }
 
-// "a/b.csv" -> "a/b.part.csv": still told by its ending to be what it is.
+// "a/b.csv" -> "a/b.part.csv": the ending still shows the format.
 static char* make_part_path(const char* path)
 {
     char ending[32];
@@ -283,7 +283,7 @@ ItmStatus itm_results_append(ItmResults* r, double time, const double* values, I
     r->summary.nrow++;
     r->summary.end_time = time;
 
-    // rows that come slowly are written at once, because nobody can say when the next call comes
+    // rows that come slowly are written at once, because the next call may come late
     double now = wall_time();
     bool is_slow = now - r->appended_at > SLOW_PERIOD;
     r->appended_at = now;

@@ -1,7 +1,7 @@
 // Result files from the inside: a table of named columns, one writer a format.
 //
 // Rows are collected in memory and handed to the writer in blocks, so that the file on disk is only ever
-// touched for a moment and holds whole rows (a kill within that moment may cut the last one). While a run lasts, rows go to name.part.csv (or .part.h5); closing
+// touched for a moment and holds whole rows (a kill within that moment may truncate the last one). While a run lasts, rows go to name.part.csv (or .part.h5); closing
 // renames it to name.csv. A run that dies therefore never replaces an older, good file.
 #ifndef ITM_IO_RESULTS_RESULTS_H
 #define ITM_IO_RESULTS_RESULTS_H
@@ -20,7 +20,7 @@ typedef struct ItmResultsSummary {
     const ItmRecord* record;  // scene and motion, or NULL
 } ItmResultsSummary;
 
-// What every writer is told about the table. Column 0 is time.
+// Description of the table for every writer. Column 0 is time.
 typedef struct ItmResultsHead {
     const char* path;  // file the user asked for
     const char* part;  // file to write while the run lasts

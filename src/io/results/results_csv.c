@@ -75,7 +75,7 @@ static size_t measure_text(const ItmResultsHead* head)
 
 // ---------------------------------------------------------------------------- file
 
-// Write whole rows, or cut the file back to the whole rows it had.
+// Write whole rows, or truncate the file to the whole rows it had.
 static ItmStatus write_text(CsvFile* f, const char* path, size_t length, ItmError* error)
 {
     for (size_t done = 0; done < length;) {

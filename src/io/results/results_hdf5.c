@@ -1,7 +1,7 @@
 // HDF5: one growing one-dimensional dataset a column, named as in CSV ("/time", "/rod.position.x"), each with the
 // attributes `unit` and `description`; title, version, verdict and reason are attributes of the root.
 // The record of the motion is the text dataset /scene/json and the datasets of /motion; columns have dots in their names or
-// are called time, so that neither group can meet one.
+// are called time, so that no name clashes with either group.
 // The file is touched only while a block of rows is written and flushed right after, so that a process that dies
 // between two blocks leaves a readable file; blocks are large, so that these moments are few. The library does not survive a disk that fills up while it writes
 // (closing the file then frees memory twice), so the space of a block is reserved before it sees the block.
@@ -333,7 +333,7 @@ static bool reserve_column(Hdf5File* f, int nrow)
 }
 
 // ---------------------------------------------------------------------------- writer
-// HDF5 prints its errors unless it is told not to: every entry is wrapped in H5E_BEGIN_TRY.
+// HDF5 prints its errors by default: every entry is wrapped in H5E_BEGIN_TRY.
 
 // Create the part file: 0, or the system's reason (-1 if it gave none).
 static int open_part(Hdf5File* f, const ItmResultsHead* head)

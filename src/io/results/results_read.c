@@ -92,7 +92,7 @@ void itm_results_table_destroy(ItmTable* table)
     free(table);
 }
 
-// Names, units and what the file says of the run, without values.
+// Names, units and the description of the run, without values.
 static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, int ncolumn)
 {
     bool is_copied = itm_results_table_set_string(&to->title, from->title, strlen(from->title)) &&

@@ -195,7 +195,7 @@ static bool read_file(ItmTable* table, hid_t file)
     table->is_described = verdict != NULL;
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);
-    // the count of links tells an iteration that ended early
+    // the count of links shows an iteration that ended early
     H5G_info_t root;
     ListVisit visit = {.table = table};
     is_read = is_read && H5Gget_info(file, &root) >= 0 &&

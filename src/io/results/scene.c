@@ -171,6 +171,9 @@ static void add_shapes(ItmText* text, const ItmModel* m, const char* prefix, int
                         collides ? "true" : "false");
         add_pose(text, "pose", itm_scene_find_point(m, c->body, c->frame.p), &c->frame.R);
         add_geom(text, c->geom);
+        if (c->color != ITM_NONE) {
+            itm_text_format(text, ", \"color\": \"#%06x\"", (unsigned)c->color);
+        }
         itm_scene_close_member(text);
     }
 }

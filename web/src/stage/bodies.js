@@ -55,7 +55,7 @@ export class Bodies {
     const unit = this.units.of(shape, this.isFloor(shape) ? 3 * this.space.size : 0.6 * this.space.size);
     if (!unit) return;
     const isPlane = shape.kind === "plane";
-    const color = shape.body < 0 ? 0x9aa4b2 : this.list[shape.body].color;
+    const color = shape.color ? new Color(shape.color) : shape.body < 0 ? 0x9aa4b2 : this.list[shape.body].color;
     const material = isPlane
       ? new MeshBasicMaterial({ color, side: DoubleSide, transparent: true, opacity: 0.35, depthWrite: false })
       : new MeshLambertMaterial({ color, side: shape.kind === "mesh" ? DoubleSide : FrontSide });
@@ -185,5 +185,15 @@ export class Bodies {
     if (this.batches) return this.batches.pick(ray);
     const hit = ray.intersectObjects(this.list.flatMap((body) => body.meshes), false)[0];
     return hit ? hit.object.userData.body : -1;
+  }
+
+  /** The nearest point under a ray: {body, point}, body -1 for the ground; null beside everything. */
+  pickPoint(ray) {
+    const meshes = this.batches ? this.batches.list.map(({ all }) => all) : this.list.flatMap((body) => body.meshes);
+    if (this.batches) meshes.forEach((all) => all.computeBoundingSphere());
+    const hit = ray.intersectObjects([...meshes, ...this.world.children], false)[0];
+    if (!hit) return null;
+    const batch = this.batches?.list.find(({ all }) => all === hit.object);
+    return { body: batch ? batch.parts[hit.instanceId].body : (hit.object.userData.body ?? -1), point: hit.point };
   }
 }

@@ -73,6 +73,22 @@ export class Camera {
     this.onChange();
   }
 
+  /** Eye and target, for links. */
+  describe() {
+    return [...this.eye.position.toArray(), ...this.controls.target.toArray()];
+  }
+
+  restore(list) {
+    this.eye.position.fromArray(list);
+    this.controls.target.fromArray(list, 3);
+    this.isMoved = true;
+    const distance = this.eye.position.distanceTo(this.controls.target);
+    Object.assign(this.eye, { near: 0.002 * distance, far: 20 * distance });
+    this.eye.updateProjectionMatrix();
+    this.controls.update();
+    this.onChange();
+  }
+
   setFollow(body) {
     this.follow = body;
     if (body >= 0) {

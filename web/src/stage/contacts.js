@@ -27,6 +27,17 @@ export class Contacts {
     this.shafts = make(alongZ(new CylinderGeometry(0.3 * r, 0.3 * r, 1, 8)).translate(0, 0, 0.5));
     this.heads = make(alongZ(new ConeGeometry(0.9 * r, 2.6 * r, 12)));
     this.isShown = true;
+    this.scale = 1; // of arrows, by the reader
+  }
+
+  /** Length of the arrow of a force, m. */
+  lengthOf(force) {
+    return this.largest > 0 ? 0.22 * this.scale * this.size * Math.sqrt(force / this.largest) : 0;
+  }
+
+  /** A round force, for a legend, about as large as the largest. */
+  get typical() {
+    return this.largest > 0 ? 10 ** Math.floor(Math.log10(this.largest)) : 0;
   }
 
   update(frame) {
@@ -42,7 +53,7 @@ export class Contacts {
       if (this.isWorldSecond[contactPairs[from + i] >> 2]) force.negate(); // show what the machine feels, not the ground
       const color = contactPairs[from + i] % 4 === 2 ? this.sliding : this.sticking;
       this.dots.setMatrixAt(i, matrix.makeTranslation(at));
-      const strength = force.length(), length = 0.22 * this.size * Math.sqrt(strength / this.largest);
+      const strength = force.length(), length = this.lengthOf(strength);
       turn.setFromUnitVectors(Z, strength > 0 ? force.divideScalar(strength) : Z);
       this.shafts.setMatrixAt(i, matrix.compose(at, turn, scale.setZ(length)));
       this.heads.setMatrixAt(i, matrix.compose(at.addScaledVector(force, length), turn, one));

@@ -7,9 +7,11 @@ import { Bodies } from "./bodies.js";
 import { Camera } from "./camera.js";
 import { Contacts } from "./contacts.js";
 import { Flexible } from "./flexible.js";
+import { Ghost } from "./ghost.js";
 import { Ground, addLights } from "./ground.js";
 import { Interfaces } from "./interfaces.js";
 import { Joints, Lines } from "./lines.js";
+import { Labels, Measure, Triad } from "./marks.js";
 import { Z } from "./shapes.js";
 import { Trail } from "./trail.js";
 
@@ -36,9 +38,9 @@ function farthestStart({ poses, bodies }) {
 
 export class Stage {
   /** Throws where there is no WebGL. */
-  constructor(holder, run, clock, reference = null) {
-    Object.assign(this, { holder, run, clock, reference });
-    this.show = { shapes: true, joints: true, forces: true, trail: true, masses: false };
+  constructor(holder, run, { clock, units }, reference = null) {
+    Object.assign(this, { holder, run, clock, units, reference });
+    this.show = { shapes: true, joints: true, forces: true, trail: true, masses: false, labels: false, measure: false, ghost: false };
     this.selected = -1;
     this.onSelect = () => {};
     this.onShown = () => {};
@@ -113,6 +115,9 @@ export class Stage {
     this.contacts = new Contacts(space);
     this.ground = new Ground(space, this.bodies);
     this.trail = new Trail(space, this.bodies);
+    this.triad = new Triad(this.holder);
+    this.labels = new Labels(this.holder, run, this.bodies);
+    this.measure = new Measure(this.holder, this.scene, this.bodies, this.units);
     this.camera = new Camera(space, this.bodies, this.renderer.domElement, () => this.invalidate());
   }
 
@@ -130,6 +135,7 @@ export class Stage {
     this.lines.update();
     this.interfaces.update(f, g, s);
     this.contacts.update(s < 0.5 ? f : g);
+    this.ghost?.update(t);
     this.camera.update();
     this.invalidate();
   }
@@ -161,7 +167,28 @@ export class Stage {
     this.interfaces.setFramesShown(this.show.joints);
     this.interfaces.setMassesShown(this.show.masses);
     this.contacts.isShown = this.show.forces;
+    this.labels.setShown(this.show.labels);
+    if (this.measure.isOn !== this.show.measure) this.measure.setOn(this.show.measure);
+    if (this.ghost) this.ghost.root.visible = this.show.ghost;
     this.trail.show(this.selected, this.show.trail, css);
+  }
+
+  /** The machine of another run, or null. */
+  setGhost(run) {
+    this.show.ghost = run !== null;
+    if (run && this.ghost?.run !== run) {
+      this.ghost?.root.removeFromParent();
+      this.ghost = new Ghost(this.space, run);
+    }
+    this.applyShown();
+    this.update();
+  }
+
+  /** Arrows of forces so many times as long. */
+  setArrowScale(factor) {
+    this.contacts.scale = factor;
+    this.update();
+    this.onShown();
   }
 
   setExaggeration(factor) {
@@ -187,11 +214,20 @@ export class Stage {
       const box = canvas.getBoundingClientRect();
       const at = new Vector2(((event.clientX - box.left) / box.width) * 2 - 1, 1 - ((event.clientY - box.top) / box.height) * 2);
       ray.setFromCamera(at, this.camera.eye);
-      this.select(this.bodies.pick(ray));
+      if (this.show.measure) this.addMeasured(ray);
+      else this.select(this.bodies.pick(ray));
     });
   }
 
+  addMeasured(ray) {
+    const hit = this.bodies.pickPoint(ray);
+    if (!hit) return;
+    this.measure.add(hit);
+    this.invalidate();
+  }
+
   restyle() {
+    this.measure.restyle(new Color(css("--warn")));
     this.scene.background = new Color(css("--stage"));
     for (const plane of this.bodies.planes) plane.material.color = new Color(css("--stage-grid"));
     for (const part of [this.ground, this.contacts, this.interfaces]) part.restyle(css);
@@ -217,6 +253,10 @@ export class Stage {
   draw() {
     this.isDue = false;
     this.renderer.render(this.scene, this.camera.eye);
+    const width = this.holder.clientWidth, height = this.holder.clientHeight;
+    this.triad.draw(this.camera.eye);
+    this.labels.draw(this.camera.eye, width, height);
+    this.measure.draw(this.camera.eye, width, height);
     this.drawn = (this.drawn ?? 0) + 1;
   }
 }
