@@ -545,8 +545,8 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     set_mid_rates(m, d);
 }
 
-// What the bilateral rows answer to the hits, or to them times how late they are, into `answer`; way (nv): the velocities or the displacement.
-static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* answer, bool is_late)
+// Reactions of the bilateral rows to the hits, or to them times how late they are; way (nv): the velocities or the displacement.
+static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* reaction, bool is_late)
 {
     ItmBounded* b = d->bounded;
     double* x = b->sweep.change;
@@ -554,20 +554,21 @@ static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* 
         x[i] = is_late ? b->rows[i].late : b->rows[i].hit;
     }
     memset(way, 0, sizeof(double) * (size_t)m->nv);
-    memset(answer, 0, sizeof(double) * (size_t)m->nrow);
-    itm_bounded_respond(m, d, way, x, answer);
+    memset(reaction, 0, sizeof(double) * (size_t)m->nrow);
+    itm_bounded_respond(m, d, way, x, reaction);
 }
 
-// Works of what the bilateral rows answer to hits, beside (row_before + rate) / 2 times it: their rates c at the time of the hit, as
+// Works of the reactions of bilateral rows to hits, beside (row_before + rate) / 2 times it: their rates c at the time of the hit, as
 // itm_row_compute_rate has them for bounded rows. v: velocities without bounded rows.
-static void book_late_answer(const ItmModel* m, ItmData* d, const double* answer, const double* late, const double* v)
+static void book_late_reaction(const ItmModel* m, ItmData* d, const double* reaction, const double* late,
+                               const double* v)
 {
     double *rate = d->row_x, h = d->bounded->step.h, since = d->bounded->step.since;
     itm_rows_multiply(m, d, rate, v);
     for (int i = 0; i < m->nrow; i++) {
         const ItmRowBlock* block = &m->blocks[m->row_block[i]];
         double change = rate[i] - d->row_before[i], a = (change + find_turn(m, d, i, h, since)) / since;
-        double work = answer[i] * 0.5 * (change - h * a) + late[i] * a;
+        double work = reaction[i] * 0.5 * (change - h * a) + late[i] * a;
         if (!itm_block_is_compliant(block)) {
             bool is_motion = block->kind == ITM_BLOCK_MOTION;
             d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
@@ -580,19 +581,19 @@ static void book_late_answer(const ItmModel* m, ItmData* d, const double* answer
 static void place_hits(const ItmModel* m, ItmData* d, double* way, const double* v)
 {
     ItmBounded* b = d->bounded;
-    double *answer = d->row_scratch, *late = d->row_scratch + m->nrow;
+    double *reaction = d->row_scratch, *late = d->row_scratch + m->nrow;
     bool is_any = false;
     memset(way, 0, sizeof(double) * (size_t)m->nv);
     for (int i = 0; i < b->nrow; i++) {
         is_any = is_any || b->rows[i].hit != 0.0;
     }
     if (is_any) {
-        respond_to_hits(m, d, way, answer, false);
+        respond_to_hits(m, d, way, reaction, false);
         respond_to_hits(m, d, way, late, true);
         for (int i = 0; i < m->nv; i++) {
             way[i] = -way[i];
         }
-        book_late_answer(m, d, answer, late, v);
+        book_late_reaction(m, d, reaction, late, v);
         d->ledger[ITM_LEDGER_LOAD] += itm_forces_compute_load_work(m, d, way, itm_data_get_time(d));
     }
 }
