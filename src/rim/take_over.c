@@ -21,7 +21,7 @@
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
     ItmBounded* b = d->bounded;
-    itm_bounded_set_offsets(m, d, v, rim->H);
+    itm_bounded_set_offsets(m, d, v, rim->H, 0.0);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
