@@ -11,7 +11,7 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-
 TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev libbz2-dev libssl-dev locales clang clang-format chromium"
 # cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
 PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
-PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas"
+PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas python3-jsonschema python3-yaml"
 MPI_PACKAGES="libopenmpi-dev openmpi-bin"  # for interim-mpi, the program for clusters; without them it is not built
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
@@ -166,6 +166,7 @@ do_test() {
         check "equations" scripts/check-equations.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
+        check "schema of model files" scripts/check-schema.sh
         check "names of functions" scripts/check-names.sh
         check "comments of public functions" scripts/check-comments.sh
         check "words of the glossary" scripts/check-words.sh

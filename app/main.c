@@ -17,6 +17,7 @@ const AppCommand* const app_commands[] = {&app_run_command,
                                           &app_plot_command,
                                           &app_fmu_command,
                                           &app_export_command,
+                                          &app_schema_command,
                                           &app_rerun_command,
                                           NULL};
 
@@ -124,8 +125,8 @@ static const AppCommand* find_subcommand(const AppCommand* command, const char* 
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run",  "check", "inspect", "sweep", "study",  "report",    "compare",
-                                        "plot", "fmu",   "export",  "help",  "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "study", "report", "compare",   "plot",
+                                        "fmu", "export", "schema",  "rerun", "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);

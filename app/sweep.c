@@ -161,10 +161,34 @@ static bool read_arguments(AppStudy* s)
 
 // ---------------------------------------------------------------------------- command
 
+// The page, with the runs over time where their results are kept.
 static void write_report(AppStudy* s, const char* path)
 {
-    s->has_failed = app_report_write_sweep(s->output, path, app_tables_base_name(s->info.model),
+    enum { MOST_RUNS = 24 };
+    ItmReportRun runs[MOST_RUNS];
+    char *names[MOST_RUNS] = {NULL}, files[MOST_RUNS][32];
+    int n = 0;
+    for (int i = 0; s->keep != NULL && i < s->info.nrun && n < MOST_RUNS; i++) {
+        ItmTable* table = NULL;
+        char kept[4096];
+        snprintf(files[n], sizeof files[n], "run%d.h5", i + 1);
+        snprintf(kept, sizeof kept, "%s/%s", s->keep, files[n]);
+        if (access(kept, R_OK) == 0 && itm_results_read(&table, kept, NULL) == ITM_OK) {
+            runs[n] = (ItmReportRun){files[n], table};
+            n++;
+        }
+    }
+    if (n > 0 && itm_report_name_runs(names, runs, n)) {
+        for (int i = 0; i < n; i++) {
+            runs[i].label = names[i];
+        }
+    }
+    s->has_failed = app_report_write_sweep(s->output, path, app_tables_base_name(s->info.model), runs, n,
                                            s->arguments->is_quiet) != APP_FINISHED;
+    for (int i = 0; i < n; i++) {
+        itm_results_table_destroy((ItmTable*)runs[i].table);
+        free(names[i]);
+    }
 }
 
 static AppStudy make_sweep(const AppArguments* arguments)

@@ -58,6 +58,8 @@ ITM_API ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosi
 // Take steps until the end, or for about `wall_time` seconds (INFINITY: no limit). Returns ITM_OK also at the end and if the run
 // breaks down: read the verdict. ITM_ERR_IO, ITM_ERR_MEMORY: a row could not be stored; itm_run_get_error returns the reason.
 ITM_API ItmStatus itm_run_advance(ItmRun* run, double wall_time);
+// Take steps until the simulated time is at least `time`, s, or the run ends; otherwise as itm_run_advance.
+ITM_API ItmStatus itm_run_advance_to(ItmRun* run, double time);
 // End the run here: verdict ITM_VERDICT_INTERRUPTED. No effect if it has ended already. by: continues "interrupted at ... s by";
 // NULL: the user.
 ITM_API void itm_run_stop(ItmRun* run, const char* by);

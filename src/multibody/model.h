@@ -90,6 +90,12 @@ static inline bool itm_body_is_elastic(const ItmBody* body)
     return body->mobility >= ITM_MOBILIZER_MODES;
 }
 
+// Whether a body is the modes of a flexible one, and there are any: without modes it is rigid.
+static inline bool itm_body_has_modes(const ItmBody* body)
+{
+    return body->mobility == ITM_MOBILIZER_MODES && body->nv > 0;
+}
+
 typedef struct ItmJoint {
     const char* name;
     int      index;                // its own
@@ -374,6 +380,9 @@ static inline bool itm_model_has_bounds(const ItmModel* m)
 {
     return m->nlimit + m->njoint_friction + m->nmotor + m->nclearance + m->ncontact_max > 0;
 }
+
+// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
+ItmVec3 itm_model_find_user_point(const ItmModel* m, int body, ItmVec3 point);
 
 // The body whose mobilizer has this velocity.
 int itm_model_body_of_velocity(const ItmModel* m, int v_index);

@@ -493,6 +493,11 @@ void itm_file_clear(ItmModelFile* file)
         itm_drives_destroy(file->drives[i].drives);
     }
     free(file->drives);
+    for (int i = 0; i < file->nexternal; i++) {
+        free(file->externals[i].name);
+        free(file->externals[i].place.file);
+    }
+    free(file->externals);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);

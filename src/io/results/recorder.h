@@ -49,7 +49,5 @@ void itm_scene_close_member(ItmText* text);
 void itm_scene_add_vec(ItmText* text, const char* key, ItmVec3 v);
 // Number in the scene of a body of the model.
 int itm_scene_find_body(const ItmModel* m, int body, int first_body);
-// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
-ItmVec3 itm_scene_find_point(const ItmModel* m, int body, ItmVec3 point);
 
 #endif

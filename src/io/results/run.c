@@ -10,6 +10,7 @@
 #include "io/results/provenance.h"
 #include "io/results/results.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -416,25 +417,38 @@ static ItmStatus advance(ItmRun* r)
     return status;
 }
 
-ItmStatus itm_run_advance(ItmRun* r, double wall_time)
+// Steps until the clock shows `until` or the simulated time is `time`.
+static ItmStatus advance_until(ItmRun* r, double until, double time)
 {
-    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
     if (r->has_failed || r->is_closed) {
         return r->error.status;
     }
-    double start = itm_clock(), until = start + wall_time;
+    double start = itm_clock(), rounding = 1e-9 * fmax(fabs(time), 1e-6);  // sums of steps round
     ItmStatus status = ITM_OK;
-    bool is_going = r->info.verdict == ITM_VERDICT_RUNNING;
+    bool is_going = r->info.verdict == ITM_VERDICT_RUNNING && get_time(r) + rounding < time;
     while (is_going) {
         status = advance(r);
         if (status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && is_checkpoint_due(r)) {
             status = write_checkpoint(r);
             r->has_failed = status != ITM_OK;
         }
-        is_going = status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && itm_clock() < until;
+        is_going = status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && itm_clock() < until &&
+                   get_time(r) + rounding < time;
     }
     r->info.wall_time += itm_clock() - start;
     return status;
+}
+
+ItmStatus itm_run_advance(ItmRun* r, double wall_time)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    return advance_until(r, itm_clock() + wall_time, DBL_MAX);
+}
+
+ItmStatus itm_run_advance_to(ItmRun* r, double time)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    return advance_until(r, (double)INFINITY, time);
 }
 
 void itm_run_stop(ItmRun* r, const char* by)
