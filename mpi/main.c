@@ -146,6 +146,10 @@ int main(int argc, char** argv)
     }
     fflush(NULL);
     if (!cluster_can_finalize) {
+        // a rank has died: mpirun would wait for it. All files are written, so rank 0 ends the job
+        if (rank == 0) {
+            MPI_Abort(MPI_COMM_WORLD, status);
+        }
         _exit(status);
     }
     double end = app_wall_time() + 2.0;

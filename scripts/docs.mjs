@@ -21,7 +21,7 @@ const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&
 const SECTIONS = [
   ["Begin", /^guide\/getting-started/, []],
   ["Tutorials", /^tutorials\//, ["manipulator", "cranes", "clearance", "arm", "capture", "python-first-model", "python-held-forces", "python-identify-friction", "python-tune-controller"]],
-  ["Guide", /^guide\//, ["results", "reports", "sweep", "contact", "clearance", "hydraulics", "control", "cosim", "robots", "python", "log-crane"]],
+  ["Guide", /^guide\//, ["results", "reports", "sweep", "studies", "contact", "clearance", "hydraulics", "control", "cosim", "robots", "python", "log-crane"]],
   ["Reference", /^reference\//, []],
   ["Theory", /^theory/, ["theory", "theory-contact-geometry", "theory-mlcp", "theory-clearance", "theory-flexible", "theory-hydraulics", "theory-control", "theory-cosim"]],
   ["Project", /^(architecture|benchmarks)/, []],

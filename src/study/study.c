@@ -169,6 +169,7 @@ void itm_study_destroy(ItmStudy* s)
     if (s->journal >= 0) {
         close(s->journal);
     }
+    free(s->references);
     free(s->factors.items);
     free(s->responses.items);
     itm_document_free(&s->document);
