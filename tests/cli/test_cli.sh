@@ -248,7 +248,7 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
-# Held forces make this crane tremble: doubts are told in every way, and a status of their own is for those who ask.
+# Held forces make this crane tremble: doubts are printed in every way, and a status of their own is for those who ask.
 doubts_are_told_also_quietly_and_strictly() {
     shaky="--set cosim.coupling=zoh --set cosim.exchange=hold --until 0.28s"
     expect 0 "$interim" run "$source/examples/crane-double.yaml" $shaky -o r.csv --report r.html
@@ -471,7 +471,7 @@ check_never_calls_stable_what_it_did_not_judge() {
     err_has "--budget takes a number of seconds"
     # the run breaks down later: no limit is claimed beyond the step that a run confirmed
     expect 0 "$interim" check "$source/examples/crane-single.yaml" --set cosim.exchange=hold --set cosim.variables=velocity-pressure
-    grep -q '^  rim, hold .* at least 40 ms; unknown at 80 ms: stable at the start, but a run breaks down at' out.txt
+    grep -q '^  rim, hold .* at least 20 ms; unknown at 40 ms: stable at the start, but a run breaks down at' out.txt
 }
 
 check_warns_of_bad_scales() {
