@@ -11,7 +11,7 @@ BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config libfyaml-dev libxml2-
 TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev libsuitesparse-dev liblzma-dev libbz2-dev libssl-dev locales clang clang-format chromium"
 # cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
 PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
-PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas"
+PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas python3-jsonschema python3-yaml"
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -25,7 +25,8 @@ usage() {
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
-./do fuzz [MINUTES]  feed the readers of model files, robots, FMUs and system structures with nonsense (10 minutes)
+./do fuzz [MINUTES [TARGET]]  feed every reader of files in turn with nonsense, each for MINUTES (1); finds stay in out/fuzz
+./do fuzz merge      choose small seeds for tests/seeds from all finds
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
 ./do torture [TIME [SEED]]  failing allocations, damaged files, full disks, signals, random models, every example with every
@@ -164,6 +165,7 @@ do_test() {
         check "equations" scripts/check-equations.sh
         check "notation" scripts/check-notation.sh
         check "keys of model files" scripts/check-model-file.sh
+        check "schema of model files" scripts/check-schema.sh
         check "names of functions" scripts/check-names.sh
         check "comments of public functions" scripts/check-comments.sh
         check "words of the glossary" scripts/check-words.sh
@@ -238,30 +240,54 @@ do_bench() {
     bench/run.sh
 }
 
-# fuzz PROGRAM SECONDS SEEDS...: new finds go to out/fuzz/PROGRAM, a crash stops it
+FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint"
+
+# Folders of seeds of a target beside its own, tests/seeds/TARGET.
+fuzz_seeds() {
+    case $1 in
+        fuzz_file) echo tests/corpus examples ;;
+        fuzz_urdf) echo tests/urdf ;;
+        fuzz_archive | fuzz_description | fuzz_ssd) echo tests/fmi/corpus ;;
+    esac
+}
+
+# fuzz PROGRAM OPTION...: runs in memory (/dev/shm) where targets write files; new finds go to out/fuzz/PROGRAM, a crash stops it
 fuzz() {
-    name=$1 seconds=$2; shift 2
-    mkdir -p "out/fuzz/$name"
-    "build-fuzz/tests/$name" -dict=tests/fuzz_file.dict -max_len=4096 -timeout=10 -max_total_time="$seconds" \
-        -artifact_prefix=out/fuzz/ "out/fuzz/$name" "$@" >"out/fuzz/$name.log" 2>&1 ||
-        { tail -n 40 "out/fuzz/$name.log"; return 1; }
-    grep -E '^Done' "out/fuzz/$name.log" | sed "s/^/$name: /"
+    name=$1; shift
+    root=$(pwd)
+    mkdir -p "out/fuzz/$name" "tests/seeds/$name"
+    seeds="$root/tests/seeds/$name"
+    for folder in $(fuzz_seeds "$name"); do seeds="$seeds $root/$folder"; done
+    memory=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+    status=0
+    (cd "$memory" && "$root/build-fuzz/tests/$name" -dict="$root/tests/fuzz_file.dict" -timeout=20 -rss_limit_mb=4096 \
+        -artifact_prefix="$root/out/fuzz/" "$@" "$root/out/fuzz/$name" $seeds) >"out/fuzz/$name.log" 2>&1 || status=$?
+    rm -rf "$memory"
+    [ $status -eq 0 ] || { tail -n 40 "out/fuzz/$name.log"; return 1; }
+    grep -E '^Done|^MERGE-OUTER: [0-9]+ new' "out/fuzz/$name.log" | sed "s/^/$name: /"
+}
+
+# fuzz_merge: from everything found so far, a few small seeds per target that together reach as much, in tests/seeds
+fuzz_merge() {
+    rm -rf out/fuzz/merged
+    mkdir -p out/fuzz/merged "tests/seeds/$1" "out/fuzz/$1"
+    cp -r "tests/seeds/$1" out/fuzz/merged/given
+    mkdir -p out/fuzz/merged/found
+    find "out/fuzz/$1" -type f -size -2k -exec cp {} out/fuzz/merged/found \;
+    mkdir -p out/fuzz/merged/best
+    "build-fuzz/tests/$1" -merge=1 -timeout=20 out/fuzz/merged/best out/fuzz/merged/given out/fuzz/merged/found >"out/fuzz/$1.log" 2>&1
+    # the smallest ones: a repository is no corpus
+    ls -Sr out/fuzz/merged/best | head -n 40 | while read -r seed; do cp "out/fuzz/merged/best/$seed" "tests/seeds/$1/found-$(echo "$seed" | cut -c 1-12)"; done
+    rm -rf out/fuzz/merged
+    echo "$1: $(find "tests/seeds/$1" -type f | wc -l) seeds, $(du -sk "tests/seeds/$1" | cut -f 1) kB"
 }
 
 do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
     build fuzz build-fuzz
-    seconds=$(($1 * 60)) running=
-    for target in fuzz_override fuzz_urdf; do
-        fuzz $target $seconds tests/corpus tests/urdf examples &
-        running="$running $!"
+    for target in ${2:-$FUZZ_TARGETS}; do
+        if [ "$1" = merge ]; then fuzz_merge "$target"; else fuzz "$target" -max_len=8192 -max_total_time=$(($1 * 60)); fi
     done
-    for target in fuzz_archive fuzz_description fuzz_ssd; do
-        fuzz $target $seconds tests/fmi/corpus &
-        running="$running $!"
-    done
-    fuzz fuzz_file $seconds tests/corpus tests/urdf examples
-    for process in $running; do wait "$process"; done
 }
 
 do_crosscheck() {
@@ -297,7 +323,7 @@ case "${1:-help}" in
     python) do_python ;;
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;
-    fuzz) do_fuzz "${2:-10}" ;;
+    fuzz) do_fuzz "${2:-1}" "${3:-}" ;;
     threads) do_threads ;;
     crosscheck) shift; do_crosscheck "$@" ;;
     torture) do_torture "${2:-0.3}" "${3:-1}" ;;

@@ -312,6 +312,9 @@ static double find_base(const ItmModelFile* file)
     for (int i = 0; i < file->ncontrol && isfinite(common); i++) {
         common = itm_cosim_find_common_multiple(common, file->controls[i].step);
     }
+    for (int i = 0; i < file->nexternal && isfinite(common); i++) {
+        common = itm_cosim_find_common_multiple(common, file->externals[i].step);
+    }
     for (int i = 0; i < file->nfmu && isfinite(common); i++) {
         common = itm_cosim_find_common_multiple(common, file->fmus[i].step);
     }

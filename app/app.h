@@ -12,6 +12,7 @@ enum {
     APP_BAD_INPUT = 1,   // wrong usage, bad model, file that cannot be written
     APP_BROKE_DOWN = 2,  // the simulation did
     APP_DOUBTFUL = 3,    // it finished with doubts, and --strict was given
+    APP_DIFFERENT = 4,   // rerun: other bits than recorded
 };
 
 // ---------------------------------------------------------------------------- arguments
@@ -68,6 +69,7 @@ struct AppCommand {
     int noption;
     const char* operand;                        // what the operand is ("result file"); NULL: a model file
     bool takes_many;                            // operands, not one
+    bool takes_none;                            // no operand
     int (*run)(const AppArguments* arguments);  // gives the exit status
     const AppCommand* const* subcommands;       // NULL-terminated, named "fmu show"; NULL: it has none
 };
@@ -81,6 +83,8 @@ extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
 extern const AppCommand app_export_command;
 extern const AppCommand app_fmu_command;
+extern const AppCommand app_schema_command;
+extern const AppCommand app_rerun_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
@@ -139,7 +143,8 @@ int app_signals_get(void);
 // neither is wanted. False without memory.
 bool app_report_choose_results(char** path, const AppArguments* arguments);
 // Write the report of a sweep from its table; the exit status.
-int app_report_write_sweep(const char* table, const char* path, const char* title, bool is_quiet);
+int app_report_write_sweep(const char* table, const char* path, const char* title, const ItmReportRun* runs, int nrun,
+                           bool is_quiet);
 // Write the report of a run that ended with this exit status; the exit status of it all.
 int app_report_after_run(const AppArguments* arguments, const char* results, int status);
 

@@ -162,6 +162,9 @@ static const char* operand_name(const AppCommand* command)
 
 static bool apply_operand(AppArguments* a, const AppCommand* command, char* word)
 {
+    if (command->takes_none) {
+        return complain(command, "it takes no file; unexpected", word);
+    }
     if (a->noperand > 0 && !command->takes_many) {
         char what[64];
         snprintf(what, sizeof what, "only one %s is allowed; unexpected", operand_name(command));
@@ -218,7 +221,7 @@ bool app_arguments_parse(AppArguments* a, const AppCommand* command, int argc, c
             is_right = apply_operand(a, command, argv[i++]);
         }
     }
-    if (is_right && a->model == NULL && !a->wants_help) {
+    if (is_right && a->model == NULL && !a->wants_help && !command->takes_none) {
         fprintf(stderr, "interim %s: missing %s (see: interim help %s)\n", command->name, operand_name(command),
                 command->name);
         is_right = false;

@@ -96,8 +96,13 @@ static void print_start(const ItmFileCircuit* circuit, const ItmHydraulics* d, c
     }
     printf("%s", node != NULL || cylinder != NULL ? "\n" : "");
     for (int i = 0; i < itm_circuit_get_info(c).ncylinder; i++) {
-        printf("  cylinder     %s pushes with %.6g N at the start\n", itm_circuit_get_cylinder_name(c, i),
-               itm_hydraulics_get_force(c, d, i).total);
+        const char* name = itm_circuit_get_cylinder_name(c, i);
+        char angle[128];
+        snprintf(angle, sizeof angle, "%s.angle", name);
+        bool is_rotary = itm_circuit_find_output(c, angle) != ITM_NONE;
+        printf(is_rotary ? "  shaft        %s turns with %.6g N m at the start\n"
+                         : "  cylinder     %s pushes with %.6g N at the start\n",
+               name, itm_hydraulics_get_force(c, d, i).total);
     }
 }
 

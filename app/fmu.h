@@ -55,7 +55,7 @@ void app_fmu_probe(AppFmuVerdicts* verdicts, const char* path);
 // ---------------------------------------------------------------------------- compare
 
 // Compare results with a reference by the rule of the cross-check (report/crosscheck.h) and print one line: "passed: ...",
-// "failed: ..." or "refused: ...". The exit status: APP_FINISHED, APP_BROKE_DOWN, APP_BAD_INPUT.
-int app_fmu_compare_files(const char* results, const char* reference);
+// "failed: ..." or "refused: ...". The description has the signals that are discrete. The exit status: APP_FINISHED, APP_BROKE_DOWN, APP_BAD_INPUT.
+int app_fmu_compare_files(const char* results, const char* reference, const ItmFmiDescription* description);
 
 #endif

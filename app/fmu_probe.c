@@ -42,6 +42,10 @@ static void probe_kind(AppFmuVerdicts* v, ItmFmu* fmu, int kind, double step)
     spec.has_state = spec.has_bytes = false;
     probe = itm_fmi_probe_latch(&spec, &def.limits, step);
     judge_probe(v, "input latch", &probe, APP_FMU_WARNING);
+    if (itm_fmi_get_description(fmu)->kinds[kind].has_directional_derivatives) {
+        probe = itm_fmi_probe_derivatives(&spec, &def.limits);
+        judge_probe(v, "derivatives", &probe, APP_FMU_WARNING);
+    }
     double effort = itm_fmi_measure_step(&spec, &def.limits, step);
     if (isfinite(effort)) {
         app_fmu_judge(v, APP_FMU_NOTE, "effort", "%.3g us per step of %g s, the round trip to the process included",

@@ -4,6 +4,7 @@
 #include "report/crosscheck.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static int print_verdict(const ItmCrosscheck* c)
 {
@@ -27,14 +28,27 @@ static int print_verdict(const ItmCrosscheck* c)
     return APP_BROKE_DOWN;
 }
 
-int app_fmu_compare_files(const char* results, const char* reference)
+// Which columns of a table are variables that change at events only. To be freed; NULL: out of memory.
+static bool* find_discrete(const ItmTable* table, const ItmFmiDescription* d)
 {
+    bool* is_discrete = calloc((size_t)table->ncolumn + 1, sizeof *is_discrete);
+    for (int i = 1; i < table->ncolumn && is_discrete != NULL; i++) {
+        int variable = itm_description_find(d, table->names[i]);
+        is_discrete[i] = variable != ITM_NONE && d->variables[variable].variability == ITM_FMI_DISCRETE;
+    }
+    return is_discrete;
+}
+
+int app_fmu_compare_files(const char* results, const char* reference, const ItmFmiDescription* description)
+{
+    bool* is_discrete = NULL;
     ItmTable *run = NULL, *wanted = NULL;
     ItmCrosscheck c;
     ItmError error = {0};
     int status = APP_BAD_INPUT;
     if (itm_results_read(&run, results, &error) == ITM_OK && itm_results_read(&wanted, reference, &error) == ITM_OK &&
-        itm_crosscheck_compare(&c, run, wanted, ITM_CROSSCHECK_SHARE, &error) == ITM_OK) {
+        (is_discrete = find_discrete(wanted, description)) != NULL &&
+        itm_crosscheck_compare(&c, run, wanted, ITM_CROSSCHECK_SHARE, is_discrete, &error) == ITM_OK) {
         status = print_verdict(&c);
     } else {
         printf("refused: ");
@@ -47,5 +61,6 @@ int app_fmu_compare_files(const char* results, const char* reference)
     }
     itm_results_table_destroy(run);
     itm_results_table_destroy(wanted);
+    free(is_discrete);
     return status;
 }

@@ -153,7 +153,7 @@ static bool choose(Run* r, const ItmTable* reference)
         return false;
     }
     r->def = itm_default_fmi_def();
-    r->def.keeps_units = true;
+    r->def.keeps_units = r->def.is_stateless = true;
     r->def.is_logging = app_arguments_get(r->arguments, "--log") != NULL;
     get_records(r, reference);
     if (!get_kind(r) || !get_values(r) || !get_times(r)) {
@@ -194,7 +194,7 @@ static void feed(Run* r, double time, double middle)
     const ItmFmuSpec* spec = itm_fmi_get_spec(r->fmu);
     for (int i = 0; r->input != NULL && i < spec->ninput; i++) {
         int column = itm_results_table_find(r->input, itm_fmi_get_input_name(r->fmu, i));
-        bool is_linear = spec->inputs[i].type == ITM_FMI_FLOAT64 || spec->inputs[i].type == ITM_FMI_FLOAT32;
+        bool is_linear = !spec->inputs[i].is_discrete;
         if (column != ITM_NONE && r->input->nrow > 0) {
             r->u[i] = interpolate(r->input, column, is_linear ? middle : time, is_linear);
         }
@@ -213,27 +213,41 @@ static bool record(Run* r, double time)
            (r->results == NULL || itm_results_append(r->results, time, r->y, &r->error) == ITM_OK);
 }
 
-// Inputs over a step are those of its middle; outputs at its end are read with the inputs of the end.
+// Communication points: multiples of the step, and the end. An FMU that takes no other step ends before it.
+static long count_steps(const Run* r)
+{
+    double n = (r->stop - r->start) / r->step;
+    bool is_cut = itm_fmi_get_fixed_step(r->fmu) == 0.0;
+    return (long)fmax(1.0, is_cut ? ceil(n - 1e-6) : floor(n + 1e-6));
+}
+
+static double get_point(const Run* r, long i, long n)
+{
+    bool is_end = i == n && itm_fmi_get_fixed_step(r->fmu) == 0.0;
+    return is_end ? r->stop : r->start + (double)i * r->step;
+}
+
+// Inputs over a step are those of its middle; outputs at its end are read with the inputs of the end. A step is the difference of
+// two communication points, because an FMU may refuse to pass its stop time by a rounding error.
 static bool step_to_the_end(Run* r, double* time, long* nstep)
 {
-    long n = (long)floor((r->stop - r->start) / r->step + 0.5 + 1e-9);
-    n = n < 1 ? 1 : n;
+    long n = count_steps(r);
     *time = r->start;
     feed(r, r->start, r->start);
     bool is_good = record(r, r->start);
     for (long i = 0; i < n && is_good && app_signals_get() == 0; i++) {
-        double t = r->start + (double)i * r->step;
-        feed(r, t, t + 0.5 * r->step);
-        is_good = r->table.do_step(r->table.self, (double)i * r->step, r->step, &r->error) == ITM_OK;
+        double t = get_point(r, i, n), end = get_point(r, i + 1, n);
+        feed(r, t, 0.5 * (t + end));
+        is_good = r->table.do_step(r->table.self, t - r->start, end - t, &r->error) == ITM_OK;
         if (!is_good && strcmp(r->error.field, ITM_FMU_END) == 0) {
             // the FMU ends the run, in order; its outputs are those of the end
             r->table.get_outputs(r->table.self, r->y);
-            *time = t + r->step;
+            *time = end;
             return r->results == NULL || itm_results_append(r->results, *time, r->y, &r->error) == ITM_OK;
         }
-        feed(r, t + r->step, t + r->step);
-        *time = is_good ? t + r->step : t;
-        is_good = is_good && record(r, t + r->step);
+        feed(r, end, end);
+        *time = is_good ? end : t;
+        is_good = is_good && record(r, end);
         *nstep = i + 1;
     }
     return is_good;
@@ -337,7 +351,7 @@ static int compare_in(Run* r, const char* folder, const char* reference, const I
     snprintf(description, sizeof description, "%s/run.json", folder);
     int status = choose(r, wanted) ? simulate(r, path, true) : APP_BAD_INPUT;
     if (status == APP_FINISHED) {
-        status = app_fmu_compare_files(path, reference);
+        status = app_fmu_compare_files(path, reference, itm_fmi_get_description(r->fmu));
     } else {
         printf("%s: %s\n", status == APP_BROKE_DOWN ? "failed" : "refused", r->error.message);
     }

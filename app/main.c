@@ -7,9 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {
-    &app_run_command,     &app_check_command, &app_inspect_command, &app_sweep_command,  &app_report_command,
-    &app_compare_command, &app_plot_command,  &app_fmu_command,     &app_export_command, NULL};
+const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command,  &app_inspect_command,
+                                          &app_sweep_command,  &app_report_command, &app_compare_command,
+                                          &app_plot_command,   &app_fmu_command,    &app_export_command,
+                                          &app_schema_command, &app_rerun_command,  NULL};
 
 void app_clean_text(char* text)
 {
@@ -115,8 +116,8 @@ static const AppCommand* find_subcommand(const AppCommand* command, const char* 
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep",  "report",    "compare", "plot",
-                                        "fmu", "export", "help",    "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "report", "compare",   "plot",
+                                        "fmu", "export", "schema",  "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);
@@ -195,7 +196,7 @@ static int dispatch(int argc, char** argv)
     }
     const char* word = argv[1];
     if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        printf("interim %s\n", itm_version());
+        printf("interim %s (%s)\n", itm_version(), itm_commit());
         return APP_FINISHED;
     }
     if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {

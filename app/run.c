@@ -5,7 +5,9 @@
 #include "system.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "write results to FILE, ending in .csv, .h5 or .hdf5"},
@@ -15,6 +17,9 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--until", 'u', "TIME", "run.duration", "simulate up to TIME, as in 2s or 500ms"},
     {APP_OPTION_OVERRIDE, "--every", 'e', "TIME", "run.output_interval",
      "spacing of the results, a multiple of a fixed step"},
+    {APP_OPTION_WORD, "--checkpoint", 0, "TIME", NULL,
+     "write a checkpoint every TIME of wall time, as in 60s, or of simulated time, as in sim:0.5s"},
+    {APP_OPTION_WORD, "--resume", 0, NULL, NULL, "continue from the checkpoint of a run that did not finish"},
     {APP_OPTION_WORD, "--strict", 0, NULL, NULL, "end with status 3 if the run finishes with doubts"},
     {APP_OPTION_WORD, "--verbose", 'v', NULL, NULL,
      "a longer summary: every subsystem, the solver, redundant constraints, cost"},
@@ -32,6 +37,7 @@ typedef struct Run {
     ItmRun* run;
     AppRunSummary summary;
     char* results_path;  // of the results; a file that goes away again where only a report is wanted; NULL: none
+    char* checkpoint;    // path of the checkpoint file; NULL: none
 } Run;
 
 // ---------------------------------------------------------------------------- set-up
@@ -44,6 +50,62 @@ static void note_step(void* context, ItmCosim* cosim)
 static void note_row(void* context, ItmCosim* cosim)
 {
     app_system_note_outputs(context, cosim);
+}
+
+// "60s", wall time, or "sim:0.5s", simulated time. Prints a complaint.
+static bool read_interval(const char* text, ItmRunOptions* options)
+{
+    static const char SIMULATED[] = "sim:";
+    options->is_interval_simulated = strncmp(text, SIMULATED, sizeof SIMULATED - 1) == 0;
+    const char* time = options->is_interval_simulated ? text + sizeof SIMULATED - 1 : text;
+    char unit[32];
+    ItmError error = {0};
+    if (itm_expression_evaluate(time, &options->checkpoint_interval, unit, sizeof unit, &error) != ITM_OK ||
+        strcmp(unit, "s") != 0 || !(options->checkpoint_interval > 0.0)) {
+        fprintf(stderr,
+                "interim run: --checkpoint requires a positive time, as in 60s (wall time) or sim:0.5s (simulated "
+                "time), got '%s'\n",
+                text);
+        return false;
+    }
+    return true;
+}
+
+// Checkpoints are beside the results, which they belong to.
+static bool choose_checkpoint(Run* r, const AppArguments* arguments, ItmRunOptions* options)
+{
+    const char* interval = app_arguments_get(arguments, "--checkpoint");
+    options->is_resumed = app_arguments_get(arguments, "--resume") != NULL;
+    if (interval == NULL && !options->is_resumed) {
+        return true;
+    }
+    if (arguments->output == NULL) {
+        fprintf(stderr, "interim run: %s requires results: -o FILE\n", interval != NULL ? "--checkpoint" : "--resume");
+        return false;
+    }
+    options->checkpoint_interval = INFINITY;  // a run that is only continued writes a last one when it is stopped
+    r->checkpoint = app_path_replace_ending(arguments->output, ".checkpoint");
+    options->checkpoint = r->checkpoint;
+    if (r->checkpoint == NULL) {
+        app_print_error(&(ItmError){.status = ITM_ERR_MEMORY});
+        return false;
+    }
+    return interval == NULL || read_interval(interval, options);
+}
+
+// What a continued run has in its summary comes from a file.
+static void check_summary(Run* r, const AppArguments* arguments)
+{
+    r->summary.is_verbose = app_arguments_get(arguments, "--verbose") != NULL;
+    r->summary.redundant_names[sizeof r->summary.redundant_names - 1] = '\0';
+    app_clean_text(r->summary.redundant_names);
+    double time = itm_run_get_info(r->run).resumed_at;
+    if (!arguments->is_quiet && r->checkpoint != NULL && app_arguments_get(arguments, "--resume") != NULL) {
+        fprintf(stderr,
+                isfinite(time) ? "interim: continued at %.9g s from '%s'\n"
+                               : "interim: begun at %.9g s: there is no checkpoint '%s'\n",
+                isfinite(time) ? time : 0.0, r->checkpoint);
+    }
 }
 
 // Doubts and failures are printed at the end, with their largest values.
@@ -64,6 +126,10 @@ static bool set_up(Run* r, const AppArguments* arguments)
     for (int i = 0; i < r->file->nnote && !arguments->is_quiet; i++) {
         fprintf(stderr, "interim: note: %s\n", r->file->notes[i]);
     }
+    ItmRunOptions options = itm_default_run_options(r->file);
+    if (!choose_checkpoint(r, arguments, &options)) {
+        return false;
+    }
     if (!arguments->is_quiet) {
         app_warn_to_stderr();
         app_mechanisms_warn(r->file, false);
@@ -72,9 +138,9 @@ static bool set_up(Run* r, const AppArguments* arguments)
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &error);
     status = status == ITM_OK && !app_report_choose_results(&r->results_path, arguments) ? ITM_ERR_MEMORY : status;
     app_signals_catch();  // from here on there is a file that an interrupted run must finish
-    ItmRunOptions options = itm_default_run_options(r->file);
     options.path = r->results_path;
     options.context = &r->summary;
+    options.context_size = sizeof r->summary;
     options.note_step = note_step;
     options.note_row = note_row;
     itm_cosim_set_message_handler(r->cosim, print_recovery, NULL);
@@ -84,6 +150,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
         app_print_error(&error);
         return false;
     }
+    check_summary(r, arguments);
     return true;
 }
 
@@ -91,6 +158,7 @@ static void tear_down(Run* r)
 {
     itm_run_destroy(r->run);
     free(r->results_path);
+    free(r->checkpoint);
     itm_cosim_destroy(r->cosim);
     itm_file_destroy(r->file);
 }
@@ -209,7 +277,11 @@ const AppCommand app_run_command = {
         "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
         "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
         "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
-        "printed with the first time and the largest value: status 0, or 3 with --strict.",
+        "printed with the first time and the largest value: status 0, or 3 with --strict.\n"
+        "With --checkpoint, FILE with the ending .checkpoint has the state of the run, and FILE.checkpoint.rows its rows.\n"
+        "After kill -9, a crash or a signal, the same command with --resume continues the run: the results are the same bits\n"
+        "as those of a run that was not interrupted. A checkpoint of another model, other options or another build is refused.\n"
+        "Both files are removed when the run ends by itself.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

@@ -260,6 +260,33 @@ static void print_troubles(const Sweep* s)
     }
 }
 
+// The page, with the runs over time where their results are kept.
+static bool write_report(Sweep* s, const char* path)
+{
+    enum { MOST_RUNS = 24 };
+    ItmReportRun runs[MOST_RUNS];
+    char* names[MOST_RUNS] = {NULL};
+    int n = 0;
+    for (int i = s->nreference; s->keep != NULL && i < s->nreference + s->ncombination && n < MOST_RUNS; i++) {
+        ItmTable* table = NULL;
+        if (s->jobs[i].output != NULL && itm_results_read(&table, s->jobs[i].output, NULL) == ITM_OK) {
+            runs[n++] = (ItmReportRun){app_tables_base_name(s->jobs[i].output), table};
+        }
+    }
+    if (n > 0 && itm_report_name_runs(names, runs, n)) {
+        for (int i = 0; i < n; i++) {
+            runs[i].label = names[i];
+        }
+    }
+    int status = app_report_write_sweep(s->arguments->output, path, app_tables_base_name(s->arguments->model), runs, n,
+                                        s->arguments->is_quiet);
+    for (int i = 0; i < n; i++) {
+        itm_results_table_destroy((ItmTable*)runs[i].table);
+        free(names[i]);
+    }
+    return status == APP_FINISHED;
+}
+
 // The exit status: a run that broke down, timed out or crashed is a result, one that could not be run is not.
 static int finish(Sweep* s, double wall_time)
 {
@@ -275,8 +302,7 @@ static int finish(Sweep* s, double wall_time)
     print_troubles(s);
     const char* report = app_arguments_get(s->arguments, "--report");
     if (report != NULL && !s->has_failed) {
-        s->has_failed = app_report_write_sweep(s->arguments->output, report, app_tables_base_name(s->arguments->model),
-                                               s->arguments->is_quiet) != APP_FINISHED;
+        s->has_failed = !write_report(s, report);
     }
     bool has_failed = s->has_failed || counts[SWEEP_FAILED] > 0;
     for (int i = 0; i < s->nreference; i++) {

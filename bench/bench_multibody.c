@@ -300,6 +300,24 @@ static void* create_floor(int n)
     return make_scene(model, n);
 }
 
+static void* create_pile(int n, bool is_round)
+{
+    ItmModel* model;
+    ItmError error = {0};
+    stop_on_error(itm_pile_build(&model, n, is_round, &error), &error);
+    return make_scene(model, n);
+}
+
+static void* create_boxes(int n)
+{
+    return create_pile(n, false);
+}
+
+static void* create_spheres(int n)
+{
+    return create_pile(n, true);
+}
+
 static void get_brick(void* self, int i, double p[3])
 {
     Scene* scene = self;
@@ -313,7 +331,7 @@ static BenchTouch get_touch(void* self)
 {
     Scene* scene = self;
     ItmStepInfo info = itm_data_get_step_info(scene->data);
-    return (BenchTouch){info.ncontact, info.penetration};
+    return (BenchTouch){info.ncontact, info.penetration, info.unsolved};
 }
 
 // ---------------------------------------------------------------------------- memory
@@ -389,6 +407,18 @@ static const BenchScene SCENES[] = {
                  .destroy = destroy,
                  .step = step,
                  .get_brick = get_brick,
+                 .get_touch = get_touch}},
+    {.kind = BENCH_PILE_BOXES,
+     .subject = {.name = "interim-absolute",
+                 .create = create_boxes,
+                 .destroy = destroy,
+                 .step = step,
+                 .get_touch = get_touch}},
+    {.kind = BENCH_PILE_SPHERES,
+     .subject = {.name = "interim-absolute",
+                 .create = create_spheres,
+                 .destroy = destroy,
+                 .step = step,
                  .get_touch = get_touch}},
 };
 

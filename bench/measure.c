@@ -13,6 +13,7 @@
 #define FORWARD_CALLS 20000
 #define BRICKS_SETTLE_LIMIT 60.0  // CPU time after which settling is cut short, s
 #define BRICKS_BLOCK 10           // steps between two looks at the clock
+#define PILE_LIMIT 45.0           // CPU time after which half a second of a pile is cut short, s
 
 double bench_now(void)
 {
@@ -181,6 +182,33 @@ static void run_bricks(const BenchSubject* subject, const char* scene_name, int 
     subject->destroy(scene);
 }
 
+// Boxes or spheres that fall on each other: time a step while they fall and hit each other, and in the half second that follows;
+// deepest penetration of all looks.
+static void run_pile(const BenchSubject* subject, const char* scene_name, int n)
+{
+    void* scene = subject->create(n);
+    Run halves[2];
+    BenchTouch touch = {0};
+    double deepest = 0;
+    for (int k = 0; k < 2; k++) {
+        halves[k] = (Run){0};
+        while (halves[k].steps < STEPS_PER_SECOND / 2 && halves[k].time < PILE_LIMIT) {
+            Run block = run_steps(subject, scene, BRICKS_BLOCK, BRICKS_BLOCK);
+            halves[k].steps += block.steps;
+            halves[k].time += block.time;
+            touch = subject->get_touch(scene);
+            deepest = fmax(deepest, touch.penetration);
+        }
+    }
+    bench_report(subject->name, scene_name, n, "fall_us", 1e6 * halves[0].time / halves[0].steps);
+    bench_report(subject->name, scene_name, n, "step_us", 1e6 * halves[1].time / halves[1].steps);
+    bench_report(subject->name, scene_name, n, "penetration", deepest);
+    bench_report(subject->name, scene_name, n, "contacts", touch.ncontact);
+    bench_report(subject->name, scene_name, n, "unsolved", (double)touch.unsolved);
+    report_cut(subject, scene_name, n, halves[0].steps + halves[1].steps, STEPS_PER_SECOND);
+    subject->destroy(scene);
+}
+
 // ---------------------------------------------------------------------------- scenes by kind
 
 typedef struct Kind {
@@ -196,6 +224,8 @@ static const Kind KINDS[] = {
     [BENCH_LOOP] = {"loop", "loop", {2, 10, 40}},
     [BENCH_WALL] = {"wall", "wall", {10, 50, 200}},
     [BENCH_FLOOR] = {"floor", "floor", {10, 30, 100, 300, 1000}},
+    [BENCH_PILE_BOXES] = {"pile", "pile-boxes", {1000, 5000}},
+    [BENCH_PILE_SPHERES] = {"pile", "pile-spheres", {1000, 5000}},
 };
 
 static void run_size(const BenchSubject* subject, BenchKind kind, int n)
@@ -216,6 +246,10 @@ static void run_size(const BenchSubject* subject, BenchKind kind, int n)
         break;
     case BENCH_FLOOR:
         run_bricks(subject, "floor", n, STEPS_PER_SECOND / 3, STEPS_PER_SECOND);
+        break;
+    case BENCH_PILE_BOXES:
+    case BENCH_PILE_SPHERES:
+        run_pile(subject, KINDS[kind].name, n);
         break;
     }
 }

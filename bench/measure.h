@@ -22,6 +22,7 @@ typedef struct BenchDirection {
 typedef struct BenchTouch {
     int ncontact;
     double penetration;  // of the deepest, m
+    long unsolved;       // islands so far that were not solved to the tolerance, where the subject knows
 } BenchTouch;
 
 // A scene inside a subject. Functions that a scene does not need may be NULL.
@@ -53,7 +54,9 @@ typedef enum BenchKind {
     BENCH_CHAIN,        // one second of the chain, for n = 10 ... 1000
     BENCH_LOOP,         // ten seconds of the four-bar, for n = 2, 10, 40
     BENCH_WALL,         // n = 10, 50, 200 bricks, two seconds to settle, one measured
-    BENCH_FLOOR         // n = 10 ... 1000 bricks each alone on the floor, settled
+    BENCH_FLOOR,        // n = 10 ... 1000 bricks each alone on the floor, settled
+    BENCH_PILE_BOXES,   // n = 1000, 5000 boxes dropped in columns: the first half second, and the next
+    BENCH_PILE_SPHERES  // the same with spheres
 } BenchKind;
 
 typedef struct BenchScene {

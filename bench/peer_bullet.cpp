@@ -207,9 +207,11 @@ struct Bricks : World {
     btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
     btStaticPlaneShape plane{btVector3(0, 0, 1), 0};
     btBoxShape box{0.5 * btVector3(ITM_BRICK_LENGTH, ITM_BRICK_WIDTH, ITM_BRICK_HEIGHT)};
+    btBoxShape cube{0.5 * btVector3(ITM_PILE_SIZE, ITM_PILE_SIZE, ITM_PILE_SIZE)};
+    btSphereShape ball{0.5 * ITM_PILE_SIZE};
     std::vector<std::unique_ptr<btRigidBody>> bodies; // bricks, then the ground
 
-    Bricks(int n, void (*get_position)(int n, int i, double p[3]));
+    Bricks(int n, bool is_pile, bool is_round, void (*get_position)(int n, int i, double p[3]));
     ~Bricks();
     void add(btCollisionShape* shape, double mass, const btVector3& at);
 };
@@ -231,13 +233,14 @@ void Bricks::add(btCollisionShape* shape, double mass, const btVector3& at)
     world.addRigidBody(bodies.back().get());
 }
 
-Bricks::Bricks(int n, void (*get_position)(int n, int i, double p[3]))
+Bricks::Bricks(int n, bool is_pile, bool is_round, void (*get_position)(int n, int i, double p[3]))
 {
+    btCollisionShape* shape = is_round ? static_cast<btCollisionShape*>(&ball) : is_pile ? &cube : &box;
     world.setGravity(GRAVITY);
     for (int i = 0; i < n; i++) {
         double p[3];
         get_position(n, i, p);
-        add(&box, ITM_BRICK_MASS, btVector3(p[0], p[1], p[2]));
+        add(shape, is_pile ? ITM_PILE_MASS : ITM_BRICK_MASS, btVector3(p[0], p[1], p[2]));
     }
     add(&plane, 0, btVector3(0, 0, 0));
 }
@@ -251,12 +254,22 @@ Bricks::~Bricks()
 
 static void* create_wall(int n)
 {
-    return new Bricks(n, itm_wall_get_position);
+    return new Bricks(n, false, false, itm_wall_get_position);
 }
 
 static void* create_floor(int n)
 {
-    return new Bricks(n, itm_floor_get_position);
+    return new Bricks(n, false, false, itm_floor_get_position);
+}
+
+static void* create_boxes(int n)
+{
+    return new Bricks(n, true, false, itm_pile_get_position);
+}
+
+static void* create_spheres(int n)
+{
+    return new Bricks(n, true, true, itm_pile_get_position);
 }
 
 static void destroy_bricks(void* self)
@@ -282,7 +295,7 @@ static void get_brick(void* self, int i, double p[3])
 static BenchTouch get_touch(void* self)
 {
     btCollisionDispatcher& dispatcher = static_cast<Bricks*>(self)->dispatcher;
-    BenchTouch touch = {0, 0};
+    BenchTouch touch = {0, 0, 0};
     for (int i = 0; i < dispatcher.getNumManifolds(); i++) {
         btPersistentManifold* manifold = dispatcher.getManifoldByIndexInternal(i);
         for (int k = 0; k < manifold->getNumContacts(); k++) {
@@ -304,6 +317,10 @@ static const BenchScene SCENES[] = {
                                      .get_brick = get_brick, .get_touch = get_touch}},
     {.kind = BENCH_FLOOR, .subject = {.name = "bullet", .create = create_floor, .destroy = destroy_bricks, .step = step_bricks,
                                      .get_brick = get_brick, .get_touch = get_touch}},
+    {.kind = BENCH_PILE_BOXES, .subject = {.name = "bullet", .create = create_boxes, .destroy = destroy_bricks,
+                                           .step = step_bricks, .get_touch = get_touch}},
+    {.kind = BENCH_PILE_SPHERES, .subject = {.name = "bullet", .create = create_spheres, .destroy = destroy_bricks,
+                                             .step = step_bricks, .get_touch = get_touch}},
 };
 
 int main(int argc, char** argv)

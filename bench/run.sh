@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|flexible|chain|loop|wall|floor|mlcp|contact|hydraulics|clearance|rim|cosim|stand|logcrane]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|flexible|chain|loop|wall|floor|pile|mlcp|contact|hydraulics|clearance|rim|cosim|stand|logcrane]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench; figures.json has all of them, for bench/compare A.json B.json.
@@ -43,7 +43,7 @@ build() {
 run_program() {
     [ -x "$3" ] || return 0
     # shellcheck disable=SC2086  # the scene names are words
-    timeout 240 "$3" $scenes >"$out/$1-$2.txt" 2>"$out/$1-$2.err" ||
+    timeout 600 "$3" $scenes >"$out/$1-$2.txt" 2>"$out/$1-$2.err" ||
         echo "bench: $2 failed in round $1, see $out/$1-$2.err" >&2
 }
 
@@ -72,7 +72,7 @@ wants() {
 
 # scenes that are run beside peers, of those asked for
 scenes=
-for scene in arm flexible chain loop wall floor; do
+for scene in arm flexible chain loop wall floor pile; do
     if wants "$scene" "$@"; then scenes="$scenes $scene"; fi
 done
 

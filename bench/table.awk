@@ -107,6 +107,27 @@ function brick_rows(family,    n, i, sizes, peer) {
     n = split("10 30 100 300 1000", sizes)
     for (i = 1; i <= n; i++)
         speed_row("floor " sizes[i], family "-absolute", "floor", sizes[i], "step_us", "", 0)
+    # piles: Bullet's time at a hundredth of its penetration
+    peer = family == "interim" ? "bullet" : ""
+    n = split("1000 5000", sizes)
+    for (i = 1; i <= n; i++) {
+        speed_row("boxes " sizes[i] ", falling", family "-absolute", "pile-boxes", sizes[i], "fall_us", peer, 1)
+        speed_row("boxes " sizes[i] ", at rest", family "-absolute", "pile-boxes", sizes[i], "step_us", peer, 1)
+        pile_row("boxes " sizes[i], family "-absolute", "pile-boxes", sizes[i])
+    }
+    for (i = 1; i <= n; i++) {
+        speed_row("spheres " sizes[i] ", falling", family "-absolute", "pile-spheres", sizes[i], "fall_us", peer, 1)
+        speed_row("spheres " sizes[i] ", heap", family "-absolute", "pile-spheres", sizes[i], "step_us", peer, 1)
+        pile_row("spheres " sizes[i], family "-absolute", "pile-spheres", sizes[i])
+    }
+}
+
+# Depth and unsolved islands of a pile.
+function pile_row(label, subject, scene, n,    key) {
+    key = subject SUBSEP scene SUBSEP n SUBSEP
+    if (!((key "penetration") in high) || subject !~ /^interim/) return
+    printf "%-32s penetration %.1e m (goal <= 1e-5: %s), unsolved islands %d (goal 0: %s)\n", label, high[key "penetration"], \
+        verdict(high[key "penetration"] <= 1e-5), high[key "unsolved"], verdict(high[key "unsolved"] == 0)
 }
 
 # Time or memory against size: exponent p in n^p, and whether it is close to linear.

@@ -25,7 +25,9 @@ static fmi2Status judge(Instance* x, ItmStatus status)
     if (status == ITM_OK) {
         return fmi2OK;
     }
-    fmi2Status result = status == ITM_ERR_MEMORY ? fmi2Fatal : fmi2Error;
+    fmi2Status result = status == ITM_ERR_MEMORY          ? fmi2Fatal
+                        : instance_is_broken_down(status) ? fmi2Discard
+                                                          : fmi2Error;
     union {
         void* data;
         fmi2CallbackLogger* function;

@@ -18,7 +18,9 @@ static fmi3Status judge(Instance* x, ItmStatus status)
     if (status == ITM_OK) {
         return fmi3OK;
     }
-    fmi3Status result = status == ITM_ERR_MEMORY ? fmi3Fatal : fmi3Error;
+    fmi3Status result = status == ITM_ERR_MEMORY          ? fmi3Fatal
+                        : instance_is_broken_down(status) ? fmi3Discard
+                                                          : fmi3Error;
     union {
         void* data;
         fmi3LogMessageCallback* function;
@@ -72,10 +74,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     Instance* x = instance_create(name, token, resources, &error);
     (void)visible;
     (void)event_mode;
-    (void)early_return;
     (void)intermediate;
-    (void)nintermediate;
-    (void)update;
     if (x == NULL) {
         if (log != NULL) {
             log(environment, fmi3Error, "logStatusError", error.message);
@@ -86,10 +85,16 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
         fmi3LogMessageCallback* function;
         void* data;
     } logger = {log};
+    union {
+        fmi3IntermediateUpdateCallback* function;
+        void* data;
+    } updater = {nintermediate > 0 ? update : NULL};
     x->logger = logger.data;
+    x->update = updater.data;
     x->environment = environment;
     x->judge = judge_number;
     x->is_logging = logging;
+    x->can_return_early = early_return;
     return x;
 }
 
@@ -252,17 +257,51 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
 
 // ---------------------------------------------------------------------------- steps
 
+// Where the master sets inputs while a step runs, it is asked for the rates of the ports at its end: their slopes. Rates and
+// positions are those of the start again afterwards.
+static ItmStatus ask_for_slopes(Instance* x, double time, double step)
+{
+    unsigned refs[2 * ITM_UNIT_MOST_PORTS];
+    double before[2 * ITM_UNIT_MOST_PORTS], after[2 * ITM_UNIT_MOST_PORTS];
+    size_t n = 0;
+    for (int i = 0; i < itm_unit_get_variable_count(x->unit) && n < 2 * ITM_UNIT_MOST_PORTS; i++) {
+        int kind = (int)itm_unit_get_variable(x->unit, i)->kind;
+        if (kind == ITM_UNIT_RATE_IN || kind == ITM_UNIT_POSITION_IN) {
+            refs[n++] = (unsigned)i;
+        }
+    }
+    union {
+        void* data;
+        fmi3IntermediateUpdateCallback* function;
+    } update = {x->update};
+    fmi3Boolean is_early = false;
+    fmi3Float64 early_time = time;
+    ItmStatus status = instance_get(x, refs, n, before);
+    if (status == ITM_OK) {
+        update.function(x->environment, time + step, true, false, false, false, &is_early, &early_time);
+        status = instance_get(x, refs, n, after);
+    }
+    status = status == ITM_OK ? instance_set(x, refs, n, before) : status;
+    for (size_t i = 0; i < n && status == ITM_OK; i++) {
+        status = itm_unit_set_slope(x->unit, (int)refs[i], (after[i] - before[i]) / step);
+    }
+    return status;
+}
+
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_set_state_before,
                       fmi3Boolean* event_needed, fmi3Boolean* terminate, fmi3Boolean* early_return,
                       fmi3Float64* last_time)
 {
     Instance* x = c;
-    (void)time;
     (void)no_set_state_before;
     *event_needed = *terminate = *early_return = false;
-    fmi3Status status = step == 0.0 ? fmi3OK : judge(x, itm_unit_step(x->unit, step));
+    double before = itm_unit_get_time(x->unit);
+    ItmStatus result = x->update != NULL && step > 0.0 ? ask_for_slopes(x, time, step) : ITM_OK;
+    fmi3Status status = judge(x, result == ITM_OK && step != 0.0 ? itm_unit_step(x->unit, step) : result);
     *last_time = x->start + itm_unit_get_time(x->unit);
-    return status;
+    // macro steps before the one that broke down are done
+    *early_return = status == fmi3Discard && x->can_return_early && itm_unit_get_time(x->unit) > before;
+    return *early_return ? fmi3OK : status;
 }
 
 // ---------------------------------------------------------------------------- state

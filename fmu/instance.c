@@ -177,6 +177,11 @@ ItmStatus instance_set(Instance* x, const unsigned* references, size_t n, const 
     return status;
 }
 
+bool instance_is_broken_down(ItmStatus status)
+{
+    return status == ITM_ERR_DIVERGED || status == ITM_ERR_NOT_FINITE;
+}
+
 static bool allocate_state(void** state, size_t size)
 {
     *state = *state != NULL ? *state : malloc(size + 1);

@@ -11,8 +11,10 @@ struct Instance {
     char* name;
     double start;  // time of the master at time 0 of the unit, s
     bool is_logging;
-    void* environment;  // of the master
-    void* logger;       // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
+    bool can_return_early;  // the master takes steps that end before their time (FMI 3.0)
+    void* environment;      // of the master
+    void* logger;           // its call-back: fmi2CallbackLogger or fmi3LogMessageCallback
+    void* update;           // sets inputs while a step runs: fmi3IntermediateUpdateCallback, or NULL
     // The status of a call as a number of fmi2Status or fmi3Status, its message to the master.
     int (*judge)(Instance* x, ItmStatus status);
 };
@@ -25,6 +27,10 @@ void instance_destroy(Instance* x);
 // Values of n variables by value reference, up to the first that fails.
 ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values);
 ItmStatus instance_set(Instance* x, const unsigned* references, size_t n, const double* values);
+
+// Whether a step failed because of the simulation, not because of the call: its time is the last that was reached, and the master may
+// go on from there with other inputs.
+bool instance_is_broken_down(ItmStatus status);
 
 // A state is the bytes of the unit. *state NULL: it is allocated. Bytes of another size are ITM_ERR_ARGUMENT.
 ItmStatus instance_save(Instance* x, void** state);

@@ -39,7 +39,7 @@ typedef struct Host {
     ItmFmuShared* shared;
     ItmFmuSpec spec;
     ItmFmuInstance* instance;
-    double *u, *s, *w, *w_end, *force, *y;  // in the area `values`
+    double *u, *s, *w, *w_end, *force, *y, *z;  // in the area `values`
     pthread_mutex_t log_lock;
     int output;  // read end of the pipe that is stdout and stderr
     // the group of this FMU alone, for RUN
@@ -141,6 +141,7 @@ static void place_values(Host* x)
     x->w_end = x->w + x->spec.nport;
     x->force = x->w_end + x->spec.nport;
     x->y = x->force + x->spec.nport;
+    x->z = x->y + x->spec.noutput;
 }
 
 // The group around the FMU alone; what does not change between runs.
@@ -233,6 +234,15 @@ static ItmStatus restore(Host* x)
     return take_error(x);
 }
 
+static ItmStatus derive(Host* x)
+{
+    int count;
+    ItmStatus status = itm_fmi_compare_derivatives(x->instance, &x->shared->deviation, &count);
+    x->shared->ndirection = count;
+    x->shared->error = x->instance->binary.error;
+    return status;
+}
+
 // ---------------------------------------------------------------------------- ports of a mechanism
 
 // After a macro step outputs and state are given, too.
@@ -268,7 +278,7 @@ static void place_model(Host* x, ItmFmuRun* run)
                     .theta = run->theta,
                     .h = run->model_step,
                     .use_heun = run->use_heun != 0};
-    double** arrays[] = {&rim->a0, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
+    double** arrays[] = {&rim->a0, &rim->a1, &rim->s, &rim->w, &rim->w_next, &rim->P0, &rim->P1, &rim->work};
     rim->W = v;
     v += n * n;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -354,6 +364,14 @@ static ItmStatus serve(Host* x)
         return save(x);
     case ITM_FMU_RESTORE:
         return restore(x);
+    case ITM_FMU_GET_STATES:
+        itm_fmi_get_states(x->instance, x->z);
+        return take_error(x);
+    case ITM_FMU_SET_STATES:
+        itm_fmi_set_states(x->instance, x->z);
+        return take_error(x);
+    case ITM_FMU_DERIVE:
+        return derive(x);
     case ITM_FMU_PORT:
         return call_port(x);
     default:

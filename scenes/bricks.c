@@ -1,5 +1,5 @@
-// Bricks on the ground: a wall, where every course carries those above, and bricks that do not touch. Any number: no model
-// file has that.
+// Bricks on the ground: a wall, where every course carries those above, and bricks that do not touch; boxes and spheres that fall
+// on each other. Any number: no model file has that.
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 #include "scenes/numbers.h"
@@ -24,32 +24,53 @@ static void add_ground(ItmScene* scene, int material)
     itm_scene_add_collider(scene, &def);
 }
 
-static void add_brick(ItmScene* scene, int i, const double p[3], int material)
+// Boxes of the same size, or spheres.
+typedef struct Piece {
+    const char* name;
+    ItmColliderKind kind;
+    double size[3];  // as the shape has it: edges, or the radius
+    double mass;
+} Piece;
+
+static const Piece BRICK = {
+    "brick", ITM_COLLIDER_BOX, {ITM_BRICK_LENGTH, ITM_BRICK_WIDTH, ITM_BRICK_HEIGHT}, ITM_BRICK_MASS};
+static const Piece CUBE = {"piece", ITM_COLLIDER_BOX, {ITM_PILE_SIZE, ITM_PILE_SIZE, ITM_PILE_SIZE}, ITM_PILE_MASS};
+static const Piece BALL = {"piece", ITM_COLLIDER_SPHERE, {0.5 * ITM_PILE_SIZE, 0, 0}, ITM_PILE_MASS};
+
+static ItmSym3 compute_inertia(const Piece* piece)
 {
-    const double x = ITM_BRICK_LENGTH, y = ITM_BRICK_WIDTH, z = ITM_BRICK_HEIGHT;
+    double x = piece->size[0], y = piece->size[1], z = piece->size[2], m = piece->mass;
+    if (piece->kind == ITM_COLLIDER_SPHERE) {
+        double I = itm_sphere_inertia(m, x);
+        return (ItmSym3){.xx = I, .yy = I, .zz = I};
+    }
+    return (ItmSym3){.xx = m * (y * y + z * z) / 12, .yy = m * (x * x + z * z) / 12, .zz = m * (x * x + y * y) / 12};
+}
+
+static void add_piece(ItmScene* scene, const Piece* piece, int i, const double p[3], int material)
+{
     char name[24];
-    snprintf(name, sizeof name, "brick%d", i);
+    snprintf(name, sizeof name, "%s%d", piece->name, i);
     ItmBodyDef body = itm_default_body_def();
     body.name = name;
-    body.mass = ITM_BRICK_MASS;
-    body.inertia = (ItmSym3){.xx = ITM_BRICK_MASS * (y * y + z * z) / 12,
-                             .yy = ITM_BRICK_MASS * (x * x + z * z) / 12,
-                             .zz = ITM_BRICK_MASS * (x * x + y * y) / 12};
+    body.mass = piece->mass;
+    body.inertia = compute_inertia(piece);
     body.has_pose = true;
     body.pose.p = (ItmVec3){p[0], p[1], p[2]};
     ItmColliderDef shape = itm_default_collider_def();
     shape.body = itm_scene_add_body(scene, &body);
-    snprintf(name, sizeof name, "box%d", i);
+    snprintf(name, sizeof name, "shape%d", i);
     shape.name = name;
-    shape.kind = ITM_COLLIDER_BOX;
-    shape.size[0] = x;
-    shape.size[1] = y;
-    shape.size[2] = z;
+    shape.kind = piece->kind;
+    for (int k = 0; k < 3; k++) {
+        shape.size[k] = piece->size[k];
+    }
     shape.material = material;
     itm_scene_add_collider(scene, &shape);
 }
 
-static ItmStatus build_bricks(ItmModel** model, int n, void (*get_position)(int n, int i, double p[3]), ItmError* error)
+static ItmStatus build_pieces(ItmModel** model, const Piece* piece, int n,
+                              void (*get_position)(int n, int i, double p[3]), ItmError* error)
 {
     ItmScene scene = itm_scene_begin(ITM_COORDINATES_ABSOLUTE, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
     int material = add_material(&scene);
@@ -57,17 +78,22 @@ static ItmStatus build_bricks(ItmModel** model, int n, void (*get_position)(int 
     for (int i = 0; i < n; i++) {
         double p[3];
         get_position(n, i, p);
-        add_brick(&scene, i, p, material);
+        add_piece(&scene, piece, i, p, material);
     }
     return itm_scene_finish(&scene, model);
 }
 
 ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error)
 {
-    return build_bricks(model, n, itm_wall_get_position, error);
+    return build_pieces(model, &BRICK, n, itm_wall_get_position, error);
 }
 
 ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error)
 {
-    return build_bricks(model, n, itm_floor_get_position, error);
+    return build_pieces(model, &BRICK, n, itm_floor_get_position, error);
+}
+
+ItmStatus itm_pile_build(ItmModel** model, int n, bool is_round, ItmError* error)
+{
+    return build_pieces(model, is_round ? &BALL : &CUBE, n, itm_pile_get_position, error);
 }

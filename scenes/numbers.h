@@ -120,4 +120,29 @@ static inline void itm_floor_get_position(int n, int i, double p[3])
     p[2] = 0.5 * ITM_BRICK_HEIGHT;
 }
 
+// ---------------------------------------------------------------------------- pile
+
+// Boxes (cubes) or spheres dropped on the plane in columns that lean a little: boxes stay columns, spheres become a heap.
+#define ITM_PILE_SIZE 0.5     // edge, diameter
+#define ITM_PILE_MASS 125.0   // of either
+#define ITM_PILE_PITCH 0.7    // between columns
+#define ITM_PILE_GAP 0.02     // above each at the start
+#define ITM_PILE_SHIFT 0.025  // at most, of a centre off the middle of its column
+
+// -1 ... 1, the same for everybody
+static inline double itm_pile_scatter(int i)
+{
+    double x = 0.6180339887498949 * (i + 1);
+    return 2 * (x - floor(x)) - 1;
+}
+
+// Centre of the i-th of n.
+static inline void itm_pile_get_position(int n, int i, double p[3])
+{
+    int side = (int)lround(cbrt(n)), column = i % (side * side);
+    p[0] = ITM_PILE_PITCH * (column % side) + ITM_PILE_SHIFT * itm_pile_scatter(2 * i);
+    p[1] = ITM_PILE_PITCH * (column / side) + ITM_PILE_SHIFT * itm_pile_scatter(2 * i + 1);
+    p[2] = (ITM_PILE_SIZE + ITM_PILE_GAP) * (i / (side * side)) + 0.5 * ITM_PILE_SIZE + ITM_PILE_GAP;
+}
+
 #endif

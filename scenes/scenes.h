@@ -40,6 +40,8 @@ ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n
 // alone on the ground. Bodies "brick0" ..., shapes "box0" ...; exact cone of friction, rigid. Freedom 6 n.
 ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error);
 ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error);
+// n boxes or spheres dropped on the ground in columns that lean a little. Bodies "piece0" ..., otherwise as above.
+ItmStatus itm_pile_build(ItmModel** model, int n, bool is_round, ItmError* error);
 
 // ---------------------------------------------------------------------------- orders of convergence
 

@@ -1,15 +1,18 @@
 // The documentation as a site of plain pages: docs/**/*.md, the C API from the headers, a gallery of reports.
 //   node scripts/docs.mjs INTERIM OUT
-// Pages fetch nothing; there are no scripts in them but those of the reports.
+// Pages fetch nothing from elsewhere; web/site.js searches, copies and folds. Pictures of the gallery need Chromium (--no-pictures: none).
 // SPDX-License-Identifier: Apache-2.0
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { highlight } from "./highlight.mjs";
+import { Browser } from "../tests/web/browser.mjs";
 import { Marked } from "../web/node_modules/marked/lib/marked.esm.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const [interim, out] = process.argv.slice(2).map((path) => resolve(path));
+const [interim, out] = process.argv.slice(2).filter((word) => !word.startsWith("--")).map((path) => resolve(path));
+const hasPictures = !process.argv.includes("--no-pictures");
 const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
 // ---------------------------------------------------------------------------- what there is
@@ -56,6 +59,9 @@ function slugOf(text) {
 const marked = new Marked({ gfm: true });
 marked.use({
   renderer: {
+    code({ text, lang }) {
+      return `<pre><code>${highlight(text, lang ?? "")}</code></pre>\n`;
+    },
     heading({ tokens, depth }) {
       const text = this.parser.parseInline(tokens);
       return `<h${depth} id="${slugOf(text)}">${text}</h${depth}>\n`;
@@ -75,12 +81,29 @@ function renderMarkdown(text) {
   return withContents(marked.parse(text));
 }
 
-/** Long pages get a list of their sections behind the title. */
+/** Long pages get an index of their sections, which stays in sight beside the text. */
 function withContents(html) {
-  const sections = [...html.matchAll(/<h2 id="([^"]*)">(.*?)<\/h2>/g)];
+  const sections = [...html.matchAll(/<h([23]) id="([^"]*)">(.*?)<\/h\1>/g)];
   if (sections.length < 6) return html;
-  const list = sections.map(([, id, text]) => `<a href="#${id}">${text.replace(/<\/?a[^>]*>/g, "")}</a>`).join("");
-  return html.replace("</h1>", `</h1><p class="contents">${list}</p>`);
+  const list = sections.map(([, depth, id, text]) => `<a class="h${depth}" href="#${id}">${text.replace(/<\/?a[^>]*>/g, "")}</a>`).join("");
+  return html.replace("</h1>", `</h1><aside class="index" aria-label="on this page">${list}</aside>`);
+}
+
+// ---------------------------------------------------------------------------- search
+
+const index = []; // [title, address, text]
+
+/** Sections of a page as entries of the search. */
+function addToIndex(path, title, html) {
+  const plain = (text) => text.replace(/<aside[\s\S]*?<\/aside>/g, "").replace(/<[^>]+>/g, " ").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&").replace(/\s+/g, " ").trim();
+  const parts = html.split(/(?=<h[23] id=")/);
+  parts.forEach((part, i) => {
+    const [, , id, head] = /^<h([23]) id="([^"]*)">(.*?)<\/h\1>/.exec(part) ?? [];
+    const name = head ? `${plain(head)} – ${title}` : title;
+    index.push([name, id ? `${path}#${id}` : path, plain(part.replace(/^<h[23].*?<\/h[23]>/, "")).slice(0, 1500)]);
+    // names of the C API are looked for by themselves
+    for (const [, symbol] of part.matchAll(/<a id="(itm_\w+|Itm\w+)">/g)) index.push([symbol, `${path}#${symbol}`, title]);
+  });
 }
 
 // ---------------------------------------------------------------------------- headers
@@ -103,7 +126,7 @@ function renderHeader(name, text) {
     const words = comment.filter((line) => !/^SPDX|^clang-format/.test(line)).join("\n");
     const names = namesOf(code.join("\n").replace(/\/\/.*$/gm, "")).filter((n) => !declared.some(([other, header]) => other === n && header === name));
     declared.push(...names.map((n) => [n, name]));
-    if (code.length) parts.push(`<div class="declaration">${names.map((n) => `<a id="${n}"></a>`).join("")}${paragraphs(words)}<pre><code>${escape(code.join("\n"))}</code></pre></div>`);
+    if (code.length) parts.push(`<div class="declaration">${names.map((n) => `<a id="${n}"></a>`).join("")}${paragraphs(words)}<pre><code>${highlight(code.join("\n"), "c")}</code></pre></div>`);
     else if (words.trim()) parts.push(paragraphs(words));
     comment = [];
     code = [];
@@ -127,14 +150,31 @@ function renderHeader(name, text) {
   return `<h1>interim/${escape(name)}</h1>\n${parts.join("\n")}`;
 }
 
+/** Comments of headers: paragraphs, lists, and tables of words with their meaning, with emphasis and code. */
 function paragraphs(text) {
-  return text.split(/\n\s*\n/).filter((p) => p.trim()).map((p) => (/^\s{2,}/m.test(p) ? `<pre class="words">${escape(p)}</pre>` : `<p>${escape(p)}</p>`)).join("\n");
+  const inline = (line) => escape(line).replace(/`([^`]+)`/g, "<code>$1</code>").replace(/\*\*([^*]+)\*\*/g, "<b>$1</b>").replace(/(^|[\s(])\*([^*\s][^*]*)\*(?=[\s.,;:)]|$)/g, "$1<i>$2</i>");
+  const blocks = text.split(/\n\s*\n/).filter((p) => p.trim());
+  return blocks.map((p) => {
+    const lines = p.split("\n");
+    const rows = lines.map((line) => /^\s{2,}(\S.*?)\s{2,}(\S.*)$/.exec(line));
+    if (lines.some((line) => /^\s*- /.test(line))) {
+      const items = p.split(/^\s*- /m), lead = items.shift();
+      return `${lead.trim() ? `<p>${inline(lead)}</p>` : ""}<ul>${items.map((item) => `<li>${inline(item.replace(/\s*\n\s*/g, " "))}</li>`).join("")}</ul>`;
+    }
+    if (rows.filter(Boolean).length >= 2 && rows.slice(rows.findIndex(Boolean)).every((row, k) => row || /^\s/.test(lines[rows.findIndex(Boolean) + k]))) {
+      const first = rows.findIndex(Boolean), list = [];
+      rows.slice(first).forEach((row, k) => (row ? list.push([row[1], row[2]]) : (list.at(-1)[1] += ` ${lines[first + k].trim()}`)));
+      const lead = lines.slice(0, first).join("\n");
+      return `${lead.trim() ? `<p>${inline(lead)}</p>` : ""}<dl>${list.map(([word, meaning]) => `<dt>${inline(word)}</dt><dd>${inline(meaning)}</dd>`).join("")}</dl>`;
+    }
+    return /^\s{2,}/m.test(p) ? `<pre class="words">${inline(p)}</pre>` : `<p>${inline(p)}</p>`;
+  }).join("\n");
 }
 
 // ---------------------------------------------------------------------------- pages
 
 const STYLE = `
-main.doc { display: grid; grid-template-columns: 15rem minmax(0, 52rem); gap: 2.5rem; max-width: 76rem; margin: 0 auto; padding: 1.2rem 1.25rem 4rem; }
+main.doc { display: grid; grid-template-columns: 15rem minmax(0, 1fr); gap: 2.5rem; max-width: 92rem; margin: 0 auto; padding: 1.2rem 1.25rem 4rem; }
 main.doc nav { position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow: auto; font-size: 0.88rem; }
 main.doc nav h2 { font-size: 0.78rem; text-transform: uppercase; letter-spacing: 0.05em; color: var(--muted); margin: 1rem 0 0.2rem; }
 main.doc nav a { display: block; padding: 0.12rem 0.5rem; color: var(--text); text-decoration: none; border-left: 2px solid transparent; }
@@ -144,11 +184,23 @@ article a { color: var(--accent); } article img { max-width: 100%; border: 1px s
 article pre { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.7rem 0.9rem; overflow-x: auto; font-size: 0.82rem; line-height: 1.45; }
 article pre.words { background: none; border: 0; padding: 0; white-space: pre-wrap; font-family: inherit; font-size: inherit; }
 article table { display: block; overflow-x: auto; margin: 0.8rem 0; } article th, article td { padding: 0.35rem 0.9rem 0.35rem 0; overflow-wrap: break-word; }
-article .contents { display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; font-size: 0.9rem; } article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }
+article { max-width: 68rem; } article:has(aside.index) { display: grid; grid-template-columns: minmax(0, 1fr) 13rem; column-gap: 2rem; align-content: start; } article:has(aside.index) > * { grid-column: 1; }
+article > aside.index { grid-column: 2; grid-row: 1 / span 400; position: sticky; top: 1rem; align-self: start; max-height: calc(100vh - 2rem); overflow: auto; font-size: 0.8rem; border-left: 1px solid var(--grid); padding-left: 0.7rem; }
+aside.index a { display: block; text-decoration: none; color: var(--muted); padding: 0.08rem 0; } aside.index a.h3 { padding-left: 0.8rem; } aside.index a:hover { color: var(--accent); }
+.h-comment { color: var(--muted); font-style: italic; } .h-text { color: var(--s2); } .h-key { color: var(--s0); } .h-word { color: var(--s4); } .h-number { color: var(--s1); }
+.code { position: relative; } .code .copy { position: absolute; right: 0.4rem; top: 0.4rem; opacity: 0; } .code:hover .copy, .code .copy:focus { opacity: 1; }
+main.doc nav input[type=search] { width: 100%; font: inherit; padding: 0.3rem 0.6rem; margin: 0.5rem 0; color: var(--text); background: var(--card); border: 1px solid var(--frame); border-radius: 6px; }
+.hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits[hidden] { display: none; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
+#fold, label[for=fold] { display: none; } article dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1.2rem; } article dd { margin: 0; } article dt { font-weight: 600; }
+article ul.gallery img { display: block; width: 100%; aspect-ratio: 4 / 3; object-fit: cover; border: 0; margin-bottom: 0.4rem; }
+article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }
 article ul.gallery { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0.7rem; } article ul.gallery li { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.6rem 0.8rem; }
 article ul.gallery small { display: block; color: var(--muted); }
 .declaration { margin: 1rem 0; } .declaration p { margin: 0.3rem 0; }
-@media (max-width: 800px) { main.doc { grid-template-columns: minmax(0, 1fr); } main.doc nav { position: static; max-height: none; } }`;
+@media (max-width: 800px) { main.doc { grid-template-columns: minmax(0, 1fr); } main.doc nav { position: static; max-height: none; }
+  label[for=fold] { display: inline-block; padding: 0.3rem 0.8rem; border: 1px solid var(--frame); border-radius: 6px; cursor: pointer; } #fold:focus-visible + label { outline: 2px solid var(--accent); }
+  #fold { display: block; position: absolute; opacity: 0; } #fold:not(:checked) ~ .pages { display: none; } article dl { grid-template-columns: 1fr; } .code .copy { opacity: 1; } }
+@media (max-width: 1150px) { article:has(aside.index) { display: block; } article > aside.index { position: static; max-height: 14rem; border: 1px solid var(--grid); border-radius: 8px; padding: 0.4rem 0.7rem; } }`;
 const style = readFileSync(join(root, "web/report.css"), "utf8") + STYLE;
 
 function write(path, title, body, menu) {
@@ -156,11 +208,14 @@ function write(path, title, body, menu) {
   const links = menu.map(([section, pages]) => `<h2>${escape(section)}</h2>${pages
     .map(([href, text]) => `<a href="${escape(posix.join(up, href))}"${href === path ? ' aria-current="page"' : ""}>${escape(text)}</a>`).join("")}`).join("");
   const file = join(out, path);
+  addToIndex(path, title, body);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escape(title)} - Interim</title>
-<link rel="stylesheet" href="${posix.join(up, "style.css")}"></head><body><main class="doc"><nav aria-label="pages"><a href="${posix.join(up, "index.html")}"><b>Interim</b></a>${links}</nav>
-<article>${body}</article></main></body></html>
+<link rel="stylesheet" href="${posix.join(up, "style.css")}"></head><body><main class="doc"><nav aria-label="pages"><a href="${posix.join(up, "index.html")}"><b>Interim</b></a>
+<input type="search" placeholder="search ( / )" aria-label="search the documentation"><div class="hits" hidden></div>
+<input type="checkbox" id="fold"><label for="fold">☰ all pages</label><div class="pages">${links}</div></nav>
+<article>${body}</article></main><script src="${posix.join(up, "site.js")}" data-up="${up}"></script></body></html>
 `);
 }
 
@@ -207,13 +262,32 @@ for (const name of headers) {
 }
 const byName = [...declared].sort(([a], [b]) => a.localeCompare(b)).map(([name, header]) => `<li><a href="${header}.html#${name}">${name}</a></li>`);
 write("api/index.html", "C API", `<h1>All names of the C API</h1><p><code>#include &lt;interim/interim.h&gt;</code> has them all. <a href="../guide/getting-started.html#using-the-c-library">How to build with it</a>.</p><ul class="names">${byName.join("")}</ul>`, shown);
+/** A picture of each machine, halfway through its run. Without Chromium the gallery has words only. */
+async function takePictures(names) {
+  const browser = await Browser.start();
+  for (const name of names) {
+    const page = await browser.open(`file://${join(out, "gallery", `${name}.html`)}`, { width: 900, height: 700 });
+    await page.until("window.interim?.isReady", 30);
+    const data = await page.evaluate(`(() => { const { stage, clock } = interim; if (!stage) return null; clock.setTime(clock.start + 0.5 * (clock.end - clock.start));
+      stage.renderer.setPixelRatio(1); stage.renderer.setSize(480, 360); stage.camera.resize(4 / 3); stage.draw(); return stage.renderer.domElement.toDataURL('image/webp', 0.8).split(',')[1]; })()`);
+    if (data) writeFileSync(join(out, "gallery", `${name}.webp`), Buffer.from(data, "base64"));
+    await page.close();
+  }
+  await browser.stop();
+}
+
 const gallery = makeGallery();
+const hasChromium = hasPictures && spawnSync("chromium", ["--version"]).status === 0;
+if (hasChromium) await takePictures(gallery.map(([name]) => name));
+const pictureOf = (name) => (existsSync(join(out, "gallery", `${name}.webp`)) ? `<img src="gallery/${name}.webp" alt="" loading="lazy">` : "");
 write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>. It opens from disk: press space to play.</p><ul class="gallery">${gallery
-  .map(([name, title, what]) => `<li><a href="gallery/${name}.html">${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`).join("")}</ul>`, shown);
+  .map(([name, title, what]) => `<li><a href="gallery/${name}.html">${pictureOf(name)}${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`).join("")}</ul>`, shown);
 for (const [file, page] of [["README.md", "index.html"], ["CHANGELOG.md", "CHANGELOG.html"], ["CONTRIBUTING.md", "CONTRIBUTING.html"]]) {
   const text = readFileSync(join(root, file), "utf8").replaceAll("](docs/", "](");
   write(page, titleOf(text, file), renderMarkdown(text), shown);
 }
 writeFileSync(join(out, "style.css"), style);
+writeFileSync(join(out, "site.js"), readFileSync(join(root, "web/site.js")));
+writeFileSync(join(out, "search.js"), `window.INTERIM_INDEX = ${JSON.stringify(index).replaceAll("<", "\\u003c")};\n`);
 if (existsSync(join(root, "docs/images"))) cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
 console.log(`${texts.size + headers.length + 5} pages, ${gallery.length} reports`);

@@ -57,6 +57,8 @@ printf '\n| linear extrapolation |'
 for H in $steps; do run "$H" "$H" '' linear; done
 printf '\n| interface model, port |'
 for H in $steps; do run "$H" "$H" '' rim; done
+printf '\n| interface model, derivatives |'
+for H in $steps; do run "$H" "$(awk -v H="$H" 'BEGIN { print H / 2 }')" 'mobility: derivatives' rim; done
 printf '\n| interface model, probing |'
 for H in $steps; do run "$H" "$(awk -v H="$H" 'BEGIN { print H / 2 }')" 'mobility: probing' rim; done
 printf '\n| interface model, identified |'

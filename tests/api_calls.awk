@@ -16,8 +16,8 @@
         if (type ~ /\[[0-9]*\]$/) { sub(/ [a-z_0-9]+\[[0-9]*\]$/, "*", type) } else { sub(/ [a-z_0-9A-Z]+$/, "", type) }
         base = type; sub(/^const /, "", base); sub(/\*.*/, "", base)
         if (type ~ /\*\*$/) v = "OUTPUT"
-        else if (base == "ItmError" || base ~ /Handler$/) v = "NULL"
-        else if (base ~ /^Itm(Model|Data|Cosim|CosimBuilder|ModelBuilder|Circuit|CircuitBuilder|Hydraulics|Control|ControlBuilder|Controller|Results|MlcpWorkspace|ModelFile|FileCircuit|FileFmu|Run|Linear|Drives)$/)
+        else if (base == "ItmError" || base ~ /(Handler|Maker)$/) v = "NULL"
+        else if (base ~ /^Itm(Model|Data|Cosim|CosimBuilder|ModelBuilder|Circuit|CircuitBuilder|Hydraulics|Control|ControlBuilder|Controller|Results|MlcpWorkspace|ModelFile|FileCircuit|FileFmu|Run|Linear|Drives|Table|Provenance)$/)
             v = "HANDLE(" handles++ ", " base ")"
         else if (type == "const char*") v = "STRING"
         else if (type ~ /const char\* const/) v = "NULL"

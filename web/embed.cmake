@@ -1,12 +1,15 @@
-# Bytes of files as a C source: cmake -DSTYLE=... -DVIEWER=... -DOUT=... -P embed.cmake
+# Bytes of files as a C source: cmake -DSTYLE=... -DVIEWER=... -DSCHEMA=... -DOUT=... -P embed.cmake
 function(embed name path out)
   file(READ ${path} hex HEX)
   string(LENGTH "${hex}" length)
   math(EXPR count "${length} / 2")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  set(${out} "static const unsigned char ${name}[] = {${bytes}0};\n\nItmReportAsset itm_report_get_${name}(void)\n{\n    return (ItmReportAsset){${name}, ${count}};\n}\n" PARENT_SCOPE)
+  set(${out} "static const unsigned char ${name}[] = {${bytes}0};\n" PARENT_SCOPE)
+  set(${out}_get "ItmReportAsset itm_report_get_${name}(void)\n{\n    return (ItmReportAsset){${name}, ${count}};\n}\n" PARENT_SCOPE)
 endfunction()
 
 embed(style ${STYLE} style)
 embed(viewer ${VIEWER} viewer)
-file(WRITE ${OUT} "// Made by the build from web/.\n#include \"report/report.h\"\n\n${style}\n${viewer}")
+embed(schema ${SCHEMA} schema)
+set(schema_get "const char* itm_file_get_schema(void)\n{\n    return (const char*)schema;\n}\n")
+file(WRITE ${OUT} "// Made by the build from web/ and docs/reference/model.schema.json.\n#include \"interim/file.h\"\n#include \"report/report.h\"\n\n${style}\n${style_get}\n${viewer}\n${viewer_get}\n${schema}\n${schema_get}")

@@ -11,12 +11,15 @@
 
 #define FMU_REALS 64
 #define FMU_TEXT 64
+#define FMU_BYTES 64
 
 typedef struct Fmu {
-    double time;          // s
-    double r[FMU_REALS];  // all numbers; Booleans and integers too
-    char text[FMU_TEXT];  // the string of the model
-    double next_event;    // time event, s; < 0: none
+    double time;                     // s
+    double r[FMU_REALS];             // all numbers; Booleans and integers too
+    char text[FMU_TEXT];             // the string of the model
+    double next_event;               // time event, s; < 0: none
+    unsigned char bytes[FMU_BYTES];  // the binary of the model
+    size_t nbyte;
 } Fmu;
 
 typedef struct FmuVariable {
@@ -28,6 +31,7 @@ typedef struct FmuVariable {
 extern const char* const fmu_token;        // guid or instantiation token
 extern const FmuVariable fmu_variables[];  // by value reference
 extern const int fmu_nvariable;
+extern const int fmu_ndiscrete;      // so many of the last variables are inputs that change at events only
 extern const int fmu_states[];       // places of the states in r          (fmu_nx)
 extern const int fmu_derivatives[];  // places of their derivatives        (fmu_nx)
 extern const int fmu_nx, fmu_nz;

@@ -2,24 +2,16 @@
 // differences.
 // SPDX-License-Identifier: Apache-2.0
 #include "fmi2.h"
-#include "fmu.h"
-#include "integrate.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#ifndef FMU_ENTER
-#define FMU_ENTER(instance, name) ((void)(instance))
-#endif
+#include "instance.h"
 
 typedef struct Instance {
     Fmu m;
     fmi2CallbackFunctions callbacks;
     char name[64];
-    bool is_logging;
+    bool is_logging, is_exchange;
+    FmuMode mode;
 } Instance;
 
-#define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, presence) EXPORT fmi2##name##TYPE fmi2##name;
 FMI2_FUNCTIONS(DECLARE)
 
@@ -52,7 +44,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const 
 fmi2Component fmi2Instantiate(fmi2String instance, fmi2Type type, fmi2String guid, fmi2String resources,
                               const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging)
 {
-    (void)type, (void)resources, (void)visible;
+    (void)resources, (void)visible;
     FMU_ENTER(NULL, "fmi2Instantiate");
     Instance* x = calloc(1, sizeof *x);
     if (x == NULL) {
@@ -60,14 +52,14 @@ fmi2Component fmi2Instantiate(fmi2String instance, fmi2Type type, fmi2String gui
     }
     x->callbacks = *callbacks;
     x->is_logging = logging;
+    x->is_exchange = type == fmi2ModelExchange;
     snprintf(x->name, sizeof x->name, "%s", instance);
     if (strcmp(guid, fmu_token) != 0) {
         say(x, fmi2Error, "the GUID is not that of this library");
         free(x);
         return NULL;
     }
-    x->m.next_event = -1.0;
-    fmu_start(&x->m);
+    fmu_reset(&x->m);
     return x;
 }
 
@@ -95,7 +87,9 @@ fmi2Status fmi2EnterInitializationMode(fmi2Component c)
 fmi2Status fmi2ExitInitializationMode(fmi2Component c)
 {
     FMU_ENTER(c, "fmi2ExitInitializationMode");
-    fmu_compute(&((Instance*)c)->m);
+    Instance* x = c;
+    fmu_compute(&x->m);
+    x->mode = x->is_exchange ? FMU_EVENT : FMU_RUNNING;
     return fmi2OK;
 }
 
@@ -108,9 +102,8 @@ fmi2Status fmi2Terminate(fmi2Component c)
 fmi2Status fmi2Reset(fmi2Component c)
 {
     Instance* x = c;
-    memset(&x->m, 0, sizeof x->m);
-    x->m.next_event = -1.0;
-    fmu_start(&x->m);
+    fmu_reset(&x->m);
+    x->mode = FMU_START;
     return fmi2OK;
 }
 
@@ -139,11 +132,12 @@ static double* find(Instance* x, fmi2ValueReference reference)
     {                                                                                                                  \
         FMU_ENTER(c, "fmi2Set" #Name);                                                                                 \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            double* at = find(c, refs[i]);                                                                             \
-            if (at == NULL) {                                                                                          \
+            Instance* x = c;                                                                                           \
+            if (!fmu_may_set(refs[i], x->mode, x->is_exchange)) {                                                      \
+                say(x, fmi2Error, "a discrete variable can be set in event mode only");                                \
                 return fmi2Error;                                                                                      \
             }                                                                                                          \
-            *at = (double)values[i];                                                                                   \
+            *find(x, refs[i]) = (double)values[i];                                                                     \
         }                                                                                                              \
         return fmi2OK;                                                                                                 \
     }
@@ -174,13 +168,7 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference refs[], size_
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate* state)
 {
     FMU_ENTER(c, "fmi2GetFMUstate");
-    Fmu* copy = *state != NULL ? *state : malloc(sizeof *copy);
-    if (copy == NULL) {
-        return fmi2Error;
-    }
-    *copy = ((Instance*)c)->m;
-    *state = copy;
-    return fmi2OK;
+    return fmu_save(&((Instance*)c)->m, state) ? fmi2OK : fmi2Error;
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
@@ -193,8 +181,7 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate* state)
 {
     (void)c;
-    free(*state);
-    *state = NULL;
+    fmu_free_state(state);
     return fmi2OK;
 }
 
@@ -208,42 +195,22 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
 {
     (void)c;
-    memcpy(bytes, state, size < sizeof(Fmu) ? size : sizeof(Fmu));
-    return fmi2OK;
+    return fmu_write_bytes(state, bytes, size) ? fmi2OK : fmi2Error;
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate* state)
 {
     (void)c;
-    Fmu* copy = *state != NULL ? *state : malloc(sizeof *copy);
-    if (copy == NULL || size != sizeof *copy) {
-        return fmi2Error;
-    }
-    memcpy(copy, bytes, size);
-    *state = copy;
-    return fmi2OK;
+    return fmu_read_bytes(bytes, size, state) ? fmi2OK : fmi2Error;
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t nunknown,
                                         const fmi2ValueReference knowns[], size_t nknown, const fmi2Real seed[],
                                         fmi2Real sensitivity[])
 {
-    Instance* x = c;
-    Fmu before = x->m;
-    double scale = 1e-6;
-    for (int side = 0; side < 2; side++) {
-        x->m = before;
-        for (size_t i = 0; i < nknown; i++) {
-            *find(x, knowns[i]) += (side == 0 ? scale : -scale) * seed[i];
-        }
-        fmu_compute(&x->m);
-        for (size_t i = 0; i < nunknown; i++) {
-            double value = *find(x, unknowns[i]);
-            sensitivity[i] = side == 0 ? value : (sensitivity[i] - value) / (2.0 * scale);
-        }
-    }
-    x->m = before;
-    return fmi2OK;
+    FMU_ENTER(c, "fmi2GetDirectionalDerivative");
+    bool is_good = fmu_differentiate(&((Instance*)c)->m, unknowns, nunknown, knowns, nknown, seed, sensitivity);
+    return is_good ? fmi2OK : fmi2Error;
 }
 
 // ---------------------------------------------------------------------------- co-simulation
@@ -252,7 +219,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean
 {
     (void)no_set_state_before;
     FMU_ENTER(c, "fmi2DoStep");
-    fmu_integrate(&((Instance*)c)->m, time, step);
+    bool has_event;
+    fmu_integrate(&((Instance*)c)->m, time, step, &(FmuGuest){NULL, NULL, false}, &has_event);
     return fmi2OK;
 }
 
@@ -292,7 +260,7 @@ STATUS(StringStatus, fmi2String)
 
 fmi2Status fmi2EnterEventMode(fmi2Component c)
 {
-    (void)c;
+    ((Instance*)c)->mode = FMU_EVENT;
     return fmi2OK;
 }
 
@@ -309,7 +277,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo* info)
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
 {
-    (void)c;
+    ((Instance*)c)->mode = FMU_RUNNING;
     return fmi2OK;
 }
 
@@ -329,27 +297,20 @@ fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time)
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real values[], size_t nx)
 {
-    for (size_t i = 0; i < nx; i++) {
-        ((Instance*)c)->m.r[fmu_states[i]] = values[i];
-    }
+    fmu_put_states(&((Instance*)c)->m, values, nx);
     return fmi2OK;
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real values[], size_t nx)
 {
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = ((Instance*)c)->m.r[fmu_states[i]];
-    }
+    fmu_get_states(&((Instance*)c)->m, values, nx);
     return fmi2OK;
 }
 
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real values[], size_t nx)
 {
     FMU_ENTER(c, "fmi2GetDerivatives");
-    fmu_compute(&((Instance*)c)->m);
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = ((Instance*)c)->m.r[fmu_derivatives[i]];
-    }
+    fmu_get_derivatives(&((Instance*)c)->m, values, nx);
     return fmi2OK;
 }
 
@@ -364,8 +325,6 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real z[], size_t nz)
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real values[], size_t nx)
 {
     (void)c;
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = 1.0;
-    }
+    fmu_get_nominals(values, nx);
     return fmi2OK;
 }

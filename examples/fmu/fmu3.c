@@ -1,23 +1,20 @@
-// An FMU of FMI 3.0 around a model (fmu.h): co-simulation and model exchange, arrays, states that can be saved.
+// An FMU of FMI 3.0 around a model (fmu.h): co-simulation and model exchange, arrays, a binary, states that can be saved,
+// derivatives by differences. Co-simulation has event mode and early return, and asks for inputs while it integrates
+// (intermediate update).
 // SPDX-License-Identifier: Apache-2.0
 #include "fmi3.h"
-#include "fmu.h"
-#include "integrate.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-
-#ifndef FMU_ENTER
-#define FMU_ENTER(instance, name) ((void)(instance))
-#endif
+#include "instance.h"
 
 typedef struct Instance {
     Fmu m;
     fmi3InstanceEnvironment environment;
     fmi3LogMessageCallback* log;
+    fmi3IntermediateUpdateCallback* update;  // NULL: inputs are constant over a step
+    bool has_events;                         // model exchange, or co-simulation with event mode
+    bool can_return_early;
+    FmuMode mode;
 } Instance;
 
-#define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, presence) EXPORT fmi3##name##TYPE fmi3##name;
 FMI3_FUNCTIONS(DECLARE)
 
@@ -47,8 +44,7 @@ static fmi3Instance instantiate(fmi3String token, fmi3InstanceEnvironment enviro
     if (x != NULL) {
         x->environment = environment;
         x->log = log;
-        x->m.next_event = -1.0;
-        fmu_start(&x->m);
+        fmu_reset(&x->m);
     }
     return x;
 }
@@ -58,7 +54,11 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String instance, fmi3String token,
                                           fmi3LogMessageCallback* log)
 {
     (void)instance, (void)resources, (void)visible, (void)logging;
-    return instantiate(token, environment, log);
+    Instance* x = instantiate(token, environment, log);
+    if (x != NULL) {
+        x->has_events = true;
+    }
+    return x;
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance, fmi3String token, fmi3String resources,
@@ -67,9 +67,14 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instance, fmi3String token, 
                                          size_t nintermediate, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback* log, fmi3IntermediateUpdateCallback* update)
 {
-    (void)instance, (void)resources, (void)visible, (void)logging, (void)event_mode, (void)early_return;
-    (void)intermediate, (void)nintermediate, (void)update;
-    return instantiate(token, environment, log);
+    (void)instance, (void)resources, (void)visible, (void)logging, (void)intermediate;
+    Instance* x = instantiate(token, environment, log);
+    if (x != NULL) {
+        x->has_events = event_mode;
+        x->can_return_early = early_return;
+        x->update = nintermediate > 0 ? update : NULL;
+    }
+    return x;
 }
 
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance, fmi3String token, fmi3String resources,
@@ -101,33 +106,43 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean has_tolerance
 fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 {
     FMU_ENTER(c, "fmi3ExitInitializationMode");
-    fmu_compute(&((Instance*)c)->m);
+    Instance* x = c;
+    fmu_compute(&x->m);
+    x->mode = x->has_events ? FMU_EVENT : FMU_RUNNING;
     return fmi3OK;
 }
 
 fmi3Status fmi3Reset(fmi3Instance c)
 {
     Instance* x = c;
-    memset(&x->m, 0, sizeof x->m);
-    x->m.next_event = -1.0;
-    fmu_start(&x->m);
+    fmu_reset(&x->m);
+    x->mode = FMU_START;
     return fmi3OK;
 }
 
-#define MODE(Name)                                                                                                     \
+#define MODE(Name, new_mode)                                                                                           \
     fmi3Status fmi3##Name(fmi3Instance c)                                                                              \
     {                                                                                                                  \
         FMU_ENTER(c, "fmi3" #Name);                                                                                    \
-        (void)c;                                                                                                       \
+        ((Instance*)c)->mode = new_mode;                                                                               \
         return fmi3OK;                                                                                                 \
     }
-MODE(EnterEventMode)
-MODE(Terminate)
-MODE(EnterConfigurationMode)
-MODE(ExitConfigurationMode)
-MODE(EnterContinuousTimeMode)
-MODE(EnterStepMode)
-MODE(EvaluateDiscreteStates)
+MODE(EnterEventMode, FMU_EVENT)
+MODE(Terminate, FMU_START)
+MODE(EnterConfigurationMode, FMU_START)
+MODE(ExitConfigurationMode, FMU_START)
+MODE(EnterContinuousTimeMode, FMU_RUNNING)
+MODE(EnterStepMode, FMU_RUNNING)
+MODE(EvaluateDiscreteStates, FMU_EVENT)
+
+static fmi3Status refuse_set(Instance* x)
+{
+    if (x->log != NULL) {
+        x->log(x->environment, fmi3Error, "model",
+               "no such variable, or a discrete one that is set outside of event mode");
+    }
+    return fmi3Error;
+}
 
 // ---------------------------------------------------------------------------- variables
 
@@ -155,8 +170,8 @@ MODE(EvaluateDiscreteStates)
         Instance* x = c;                                                                                               \
         size_t k = 0;                                                                                                  \
         for (size_t i = 0; i < n; i++) {                                                                               \
-            if (refs[i] >= (unsigned)fmu_nvariable || k + (size_t)fmu_variables[refs[i]].count > nvalue) {             \
-                return fmi3Error;                                                                                      \
+            if (!fmu_may_set(refs[i], x->mode, x->has_events) || k + (size_t)fmu_variables[refs[i]].count > nvalue) {  \
+                return refuse_set(x);                                                                                  \
             }                                                                                                          \
             for (int j = 0; j < fmu_variables[refs[i]].count; j++) {                                                   \
                 x->m.r[fmu_variables[refs[i]].at + j] = (double)values[k++];                                           \
@@ -195,18 +210,35 @@ fmi3Status fmi3SetString(fmi3Instance c, const fmi3ValueReference refs[], size_t
     return fmi3OK;
 }
 
+fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],
+                         size_t nvalue)
+{
+    (void)refs, (void)n;
+    for (size_t i = 0; i < nvalue; i++) {
+        sizes[i] = ((Instance*)c)->m.nbyte;
+        values[i] = ((Instance*)c)->m.bytes;
+    }
+    return fmi3OK;
+}
+
+fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const size_t sizes[],
+                         const fmi3Binary values[], size_t nvalue)
+{
+    (void)refs, (void)n;
+    Fmu* m = &((Instance*)c)->m;
+    for (size_t i = 0; i < nvalue; i++) {
+        m->nbyte = sizes[i] < FMU_BYTES ? sizes[i] : FMU_BYTES;
+        memcpy(m->bytes, values[i], m->nbyte);
+    }
+    return fmi3OK;
+}
+
 // ---------------------------------------------------------------------------- state
 
 fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState* state)
 {
     FMU_ENTER(c, "fmi3GetFMUState");
-    Fmu* copy = *state != NULL ? *state : malloc(sizeof *copy);
-    if (copy == NULL) {
-        return fmi3Error;
-    }
-    *copy = ((Instance*)c)->m;
-    *state = copy;
-    return fmi3OK;
+    return fmu_save(&((Instance*)c)->m, state) ? fmi3OK : fmi3Error;
 }
 
 fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
@@ -219,8 +251,7 @@ fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state)
 fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState* state)
 {
     (void)c;
-    free(*state);
-    *state = NULL;
+    fmu_free_state(state);
     return fmi3OK;
 }
 
@@ -234,23 +265,34 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t
 fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
 {
     (void)c;
-    memcpy(bytes, state, size < sizeof(Fmu) ? size : sizeof(Fmu));
-    return fmi3OK;
+    return fmu_write_bytes(state, bytes, size) ? fmi3OK : fmi3Error;
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state)
 {
     (void)c;
-    Fmu* copy = *state != NULL ? *state : malloc(sizeof *copy);
-    if (copy == NULL || size != sizeof *copy) {
-        return fmi3Error;
-    }
-    memcpy(copy, bytes, size);
-    *state = copy;
-    return fmi3OK;
+    return fmu_read_bytes(bytes, size, state) ? fmi3OK : fmi3Error;
+}
+
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nunknown,
+                                        const fmi3ValueReference knowns[], size_t nknown, const fmi3Float64 seed[],
+                                        size_t nseed, fmi3Float64 sensitivity[], size_t nsensitivity)
+{
+    FMU_ENTER(c, "fmi3GetDirectionalDerivative");
+    bool is_good = nseed == nknown && nsensitivity == nunknown &&
+                   fmu_differentiate(&((Instance*)c)->m, unknowns, nunknown, knowns, nknown, seed, sensitivity);
+    return is_good ? fmi3OK : fmi3Error;
 }
 
 // ---------------------------------------------------------------------------- co-simulation
+
+static void ask_for_inputs(void* context, double t)
+{
+    Instance* x = context;
+    fmi3Boolean is_early = false;
+    fmi3Float64 early_time = t;
+    x->update(x->environment, t, true, false, false, false, &is_early, &early_time);
+}
 
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_set_state_before,
                       fmi3Boolean* event_needed, fmi3Boolean* terminate, fmi3Boolean* early_return,
@@ -258,9 +300,16 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 {
     (void)no_set_state_before;
     FMU_ENTER(c, "fmi3DoStep");
-    fmu_integrate(&((Instance*)c)->m, time, step);
-    *event_needed = *terminate = *early_return = fmi3False;
-    *last_time = time + step;
+    Instance* x = c;
+    FmuGuest guest = {.update = x->update != NULL ? ask_for_inputs : NULL,
+                      .context = x,
+                      .stops_at_events = x->has_events && x->can_return_early};
+    bool has_event;
+    double end = fmu_integrate(&x->m, time, step, &guest, &has_event);
+    *event_needed = has_event;
+    *terminate = fmi3False;
+    *early_return = has_event && end < time + step;
+    *last_time = end;
     return fmi3OK;
 }
 
@@ -295,26 +344,19 @@ fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time)
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 values[], size_t nx)
 {
-    for (size_t i = 0; i < nx; i++) {
-        ((Instance*)c)->m.r[fmu_states[i]] = values[i];
-    }
+    fmu_put_states(&((Instance*)c)->m, values, nx);
     return fmi3OK;
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 values[], size_t nx)
 {
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = ((Instance*)c)->m.r[fmu_states[i]];
-    }
+    fmu_get_states(&((Instance*)c)->m, values, nx);
     return fmi3OK;
 }
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 values[], size_t nx)
 {
-    fmu_compute(&((Instance*)c)->m);
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = ((Instance*)c)->m.r[fmu_derivatives[i]];
-    }
+    fmu_get_derivatives(&((Instance*)c)->m, values, nx);
     return fmi3OK;
 }
 
@@ -329,9 +371,7 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 z[], size_t nz)
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 values[], size_t nx)
 {
     (void)c;
-    for (size_t i = 0; i < nx; i++) {
-        values[i] = 1.0;
-    }
+    fmu_get_nominals(values, nx);
     return fmi3OK;
 }
 
@@ -360,15 +400,11 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t* nz)
 #define REFS const fmi3ValueReference refs[], size_t n
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-ABSENT(GetBinary, (fmi3Instance c, REFS, size_t sizes[], fmi3Binary values[], size_t nvalue))
-ABSENT(SetBinary, (fmi3Instance c, REFS, const size_t sizes[], const fmi3Binary values[], size_t nvalue))
 ABSENT(GetClock, (fmi3Instance c, REFS, fmi3Clock values[]))
 ABSENT(SetClock, (fmi3Instance c, REFS, const fmi3Clock values[]))
 ABSENT(GetNumberOfVariableDependencies, (fmi3Instance c, fmi3ValueReference ref, size_t* n))
 ABSENT(GetVariableDependencies, (fmi3Instance c, fmi3ValueReference ref, size_t e[], fmi3ValueReference i[], size_t f[],
                                  fmi3DependencyKind kinds[], size_t n))
-ABSENT(GetDirectionalDerivative, (fmi3Instance c, REFS, const fmi3ValueReference knowns[], size_t nk,
-                                  const fmi3Float64 seed[], size_t ns, fmi3Float64 s[], size_t nu))
 ABSENT(GetAdjointDerivative, (fmi3Instance c, REFS, const fmi3ValueReference knowns[], size_t nk,
                               const fmi3Float64 seed[], size_t ns, fmi3Float64 s[], size_t nu))
 ABSENT(GetIntervalDecimal, (fmi3Instance c, REFS, fmi3Float64 v[], fmi3IntervalQualifier q[]))

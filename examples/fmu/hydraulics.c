@@ -32,7 +32,7 @@ const char* const fmu_token = "{0c4e0b7e-5a0e-4a43-9d0e-crane-hydraulics}";
 const FmuVariable fmu_variables[] = {{LINE, 1},     {PISTON, 1}, {ROD, 1},     {SPOOL, 1}, {D_LINE, 1},
                                      {D_PISTON, 1}, {D_ROD, 1},  {D_SPOOL, 1}, {RATE, 1},  {LENGTH, 1},
                                      {COMMAND, 1},  {FORCE, 1},  {SUPPLY, 1},  {TANK, 1}};
-const int fmu_nvariable = COUNT;
+const int fmu_nvariable = COUNT, fmu_ndiscrete = 0;
 const int fmu_states[] = {LINE, PISTON, ROD, SPOOL};
 const int fmu_derivatives[] = {D_LINE, D_PISTON, D_ROD, D_SPOOL};
 const int fmu_nx = 4, fmu_nz = 0;

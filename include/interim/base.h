@@ -112,6 +112,8 @@ ITM_API const char* itm_nearest_find(const char* typed, size_t length, const cha
 
 // Version of the loaded library, "major.minor.patch".
 ITM_API const char* itm_version(void);
+// Commit of its source, with "+changes" behind it if files differed from it; "unknown" if it was built outside a repository.
+ITM_API const char* itm_commit(void);
 
 ITM_EXTERN_C_END
 

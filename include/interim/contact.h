@@ -190,6 +190,26 @@ typedef struct ItmShapeInfo {
 } ItmShapeInfo;
 // A shape, 0 <= shape < nshape.
 ITM_API ItmShapeInfo itm_contact_get_shape(const struct ItmModel* m, int shape);
+// A shape as it is drawn: those that collide first, then those for display only. Poses of bodies: itm_data_get_body_pose.
+typedef struct ItmDrawnShape {
+    const char* name;  // NULL: for display only
+    int body;          // id of the builder, or ITM_GROUND
+    bool collides;
+    int color;  // 0xRRGGBB; ITM_NONE: none given
+    ItmColliderKind kind;
+    double size[3];           // as in ItmColliderDef; heights: spacing of the grid along x and y
+    ItmPose pose;             // frame of the shape in the body frame; heights: of the first corner of the grid
+    const ItmVec3* vertices;  // hull, mesh: in the frame of the shape   (nvertex)
+    int nvertex;
+    const int* triangles;  // mesh: vertex indices                    (3 ntriangle)
+    int ntriangle;
+    const double* heights;  // heights: row by row along x             (nx * ny)
+    int nx, ny;
+} ItmDrawnShape;
+// Number of shapes to draw.
+ITM_API int itm_contact_get_drawn_count(const struct ItmModel* m);
+// A shape to draw, 0 <= shape < itm_contact_get_drawn_count. Pointers live as long as the model.
+ITM_API ItmDrawnShape itm_contact_get_drawn(const struct ItmModel* m, int shape);
 // Whether two shapes should collide by their groups and bodies, but pass through each other because this pair of kinds is not
 // supported.
 ITM_API bool itm_contact_is_unsupported(const struct ItmModel* m, int shape_a, int shape_b);
@@ -210,6 +230,8 @@ typedef struct ItmContactInfo {
     ItmGapPoint point;      // at the start of the step
     ItmVec3 impulse;        // on body b, world axes; minimum norm if contacts are redundant   N s
     double normal_impulse;  // N s
+    ItmVec3 force;          // impulse over the length of the step: mean force on body b   N
+    double normal_force;    // N
     ItmContactState state;
 } ItmContactInfo;
 

@@ -160,9 +160,13 @@ typedef struct ItmSubsystem {
     // The state cannot be saved: get_state_size is 0. A step that fails then cannot be taken back, and itm_cosim_save,
     // itm_cosim_compute_radius and a static start are refused.
     bool is_unsaved;
+    // A saved state is of use to this instance only (it holds handles): checkpoint files are refused.
+    bool is_state_local;
     // After a step failed and `restore` was called: whether the subsystem failed and runs again from the restored state. The
     // step is then repeated once. NULL: no.
     bool (*is_recovered)(void* self);
+    // Messages of the subsystem so far, one per line; *nleft_out: bytes that were not kept. NULL: none.
+    const char* (*get_log)(void* self, size_t* nleft_out);
     // Micro steps against an interface model in another process; used by the library's own subsystems. NULL: none.
     ItmStatus (*run)(void* self, ItmMicroSteps* steps, ItmError* error);
 
@@ -282,6 +286,8 @@ typedef struct ItmForeignMechanism {
     size_t (*get_state_size)(void* self);
     ItmStatus (*save)(void* self, void* bytes);
     ItmStatus (*restore)(void* self, const void* bytes);
+    bool
+        is_state_local;  // a saved state is of use to this instance only (it holds handles): checkpoint files are refused
 
     // Derivatives W (nport x nport) of the accelerations of the ports with respect to the forces, and these accelerations dw_dt
     // (nport) at `force` (nport). NULL: not offered.
@@ -418,6 +424,9 @@ ITM_API int itm_cosim_get_subsystem_count(const ItmCosim* cosim);
 ITM_API const char* itm_cosim_get_mechanism_name(const ItmCosim* cosim, int mechanism);
 // Name of a subsystem; NULL if out of range.
 ITM_API const char* itm_cosim_get_subsystem_name(const ItmCosim* cosim, int subsystem);
+// Messages of a subsystem so far, one per line, "" if it has none; *nleft_out (may be NULL): bytes that were not kept. Valid until
+// the next step.
+ITM_API const char* itm_cosim_get_log(const ItmCosim* cosim, int subsystem, size_t* nleft_out);
 // Model of a mechanism; NULL if out of range.
 ITM_API const ItmModel* itm_cosim_get_model(const ItmCosim* cosim, int mechanism);
 // Data of a mechanism; NULL if out of range.

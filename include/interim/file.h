@@ -78,6 +78,19 @@ typedef struct ItmFileDrive {
     double step;  // s
 } ItmFileDrive;
 
+// Makes a foreign subsystem for a system that is being built: fill *subsystem. Called once per system, so that one file can give
+// several. On failure, error->message gives the reason.
+typedef ItmStatus ItmExternalMaker(void* context, ItmSubsystem* subsystem, ItmError* error);
+
+// A foreign subsystem of type `external`, which a program fills by name.
+typedef struct ItmFileExternal {
+    char* name;              // prefix of its result names
+    double step;             // micro step, s; 0: the macro step
+    ItmExternalMaker* make;  // NULL: not filled yet
+    void* context;
+    ItmFilePlace place;
+} ItmFileExternal;
+
 // A signal from one subsystem to another: `command: control.kappa1` in element valve1 of the subsystem hydraulics.
 typedef struct ItmFileConnection {
     char* from;             // "control.kappa1": subsystem and output
@@ -120,6 +133,11 @@ typedef struct ItmFileCosim {
 
 // Contents of a model file: mechanisms, further subsystems, or both. It owns all its pointers.
 typedef struct ItmModelFile {
+    char* path;        // as it was given; of itm_file_parse, the name
+    char* text;        // of the file, with a zero byte behind it; NULL: it is no text (.ssp)
+    size_t length;     // of text, bytes
+    char** overrides;  // as they were given  (noverride)
+    int noverride;
     char* title;                   // never NULL
     char* name;                    // prefix of all result names of the section multibody ("arm"), or "" for none
     ItmModel* model;               // the mechanism of the section multibody, NULL: none; also the first entry of:
@@ -133,6 +151,8 @@ typedef struct ItmModelFile {
     int nfmu;
     ItmFileDrive* drives;  // in the order of the file  (ndrive)
     int ndrive;
+    ItmFileExternal* externals;  // in the order of the file  (nexternal)
+    int nexternal;
     ItmFileConnection* connections;  //                           (nconnection)
     int nconnection;
     ItmFileCosim cosim;
@@ -162,6 +182,13 @@ ITM_API ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, con
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
+// JSON Schema (draft 7) of model files, as text: keys, types, words, and the description of each, for editors. Static.
+ITM_API const char* itm_file_get_schema(void);
+// Fill the subsystem `name` of type `external`: itm_file_create_cosim and itm_file_create_builder call `make` with `context` for
+// every system. Bonds and wires of the file connect its ports, inputs and outputs by their names. Without it, systems of the file
+// cannot be created. ITM_ERR_INPUT: the file has no external subsystem of this name.
+ITM_API ItmStatus itm_file_set_external(ItmModelFile* file, const char* name, ItmExternalMaker* make, void* context,
+                                        ItmError* error);
 // Free a model file and everything it owns; NULL is allowed.
 ITM_API void itm_file_destroy(ItmModelFile* file);
 

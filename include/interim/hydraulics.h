@@ -33,10 +33,30 @@ typedef struct ItmFluidDef {
     double compress_a;       // a, 1/Pa
     double compress_b;       // b, 1/Pa^2
     double vapour_pressure;  // Pa, >= 0; lower bound of all pressures
+    double air;              // entrained air, volume per volume of oil at 0.1 MPa, in [0, 1)
+    double air_exponent;     // polytropic exponent of the air, >= 1: 1 isothermal, 1.4 adiabatic
+    // Temperature, constant over a run. Density and bulk modulus are those at 288.15 K (15 degrees Celsius).
+    double temperature;    // K, in [200, 500]
+    double expansion;      // of the volume, 1/K, >= 0: density / (1 + expansion (T - 288.15 K))
+    double modulus_decay;  // 1/K, >= 0: bulk modulus exp(-modulus_decay (T - 288.15 K))
+    double viscosity_40;   // kinematic, at 313.15 K, m^2/s, > 0
+    double viscosity_100;  // kinematic, at 373.15 K, m^2/s, in (0, viscosity_40]; between and beyond: [walther]
 } ItmFluidDef;
 
-// Default fluid: density 850 kg/m^3, bulk modulus 1.5 GPa, vapour pressure 1 kPa.
+// Default fluid: density 850 kg/m^3, bulk modulus 1.5 GPa, vapour pressure 1 kPa, no air; 313.15 K, where it has the viscosity of ISO VG
+// 46 (46 and 6.8 mm^2/s); density and bulk modulus do not depend on temperature.
 ITM_API ItmFluidDef itm_default_fluid_def(void);
+
+// Properties of a fluid at its temperature.
+typedef struct ItmFluidProperties {
+    double density;              // kg/m^3
+    double bulk_modulus;         // of oil and air together at `pressure`, Pa
+    double kinematic_viscosity;  // m^2/s
+    double dynamic_viscosity;    // Pa s
+} ItmFluidProperties;
+
+// Compute them at a pressure, Pa. All NAN: the definition is invalid, or the pressure not positive.
+ITM_API ItmFluidProperties itm_fluid_compute_properties(const ItmFluidDef* def, double pressure);
 
 // A node with a pressure state: a rigid volume, a hose (wall_modulus), or only the port of a cylinder, whose chamber
 // is then its volume.
@@ -114,19 +134,54 @@ typedef struct ItmLaminarDef {
 // Default laminar resistance; ports and conductance are not set.
 ITM_API ItmLaminarDef itm_default_laminar_def(void);
 
-// Check or relief valve: opens from 0 to 1 while p_a - p_b rises from opening_pressure by span. No reverse flow.
+// A pressure that acts on a valve, with the ratio of its area to that of the others.
+typedef struct ItmPilot {
+    int port;      // node, or one of the valve's own ports: ITM_PILOT_A, ITM_PILOT_B, ITM_PILOT_C
+    double ratio;  // positive: opens
+} ItmPilot;
+
+#define ITM_PILOT_A (-2)
+#define ITM_PILOT_B (-3)
+#define ITM_PILOT_C (-4)
+#define ITM_MAX_PILOTS 6
+
+// Valve that pressures move against a spring: check, relief, reducing, counterbalance, priority, shuttle valve, compensator ...
+//   u = (sum of ratio_i p_i - setting) / span, clamped to [0, 1], with setting = opening_pressure + signal(t) + input
+//   u = (sum of ratio_i p_i + setting) / span                  where the spring opens the valve (is_normally_open)
+// Edge A-B opens by u. With port_c, edge A-C opens by 1 - u.
 typedef struct ItmPressureValveDef {
     const char* name;
     int port_a, port_b;
+    int port_c;               // or ITM_NONE
     ItmOrificeLaw law;        // at full opening
     double opening_pressure;  // cracking or set pressure, Pa, >= 0
-    double span;              // Pa, > 0
+    bool is_normally_open;
+    int signal;                       // Pa, or ITM_NONE
+    double span;                      // Pa, > 0
+    double time_constant;             // u follows with first order, s; 0: at once
+    int npilot;                       // 1 to ITM_MAX_PILOTS
+    ItmPilot pilots[ITM_MAX_PILOTS];  // the first npilot
+    bool has_check;                   // a check valve from B to A in parallel, with the same law and the default spring
 } ItmPressureValveDef;
 
-// Default check valve: opens at 0.2 bar, fully open 0.5 bar above.
+// Default check valve: opens at 0.2 bar of p_a - p_b, fully open 0.5 bar above. No reverse flow.
 ITM_API ItmPressureValveDef itm_default_check_valve_def(void);
-// Default relief valve: opens at 20 MPa, fully open 1 MPa above.
+// Default relief valve: opens at 20 MPa of p_a - p_b, fully open 1 MPa above. No reverse flow.
 ITM_API ItmPressureValveDef itm_default_relief_valve_def(void);
+// Reducing valve from A to B, normally open: closed where p_b reaches opening_pressure, 5 MPa; it begins to close `span`, 0.5 MPa, below.
+ITM_API ItmPressureValveDef itm_default_reducing_valve_def(void);
+// Counterbalance valve from A (load) to B, with check valve from B to A: opens by p_a + ratio p_pilot - (1 + ratio) p_b above 20 MPa.
+ITM_API ItmPressureValveDef itm_default_counterbalance_valve_def(int pilot_port, double ratio);
+// Pilot-operated check valve from A to B: a check valve that p_pilot opens in both directions with the given area ratio.
+ITM_API ItmPressureValveDef itm_default_pilot_check_valve_def(int pilot_port, double ratio);
+// Pressure compensator from A to B, upstream of a metering edge whose outlet has the pressure of `load_port`, normally open: closed where
+// p_b - p_load reaches opening_pressure, 1 MPa; it begins to close `span`, 0.2 MPa, below.
+ITM_API ItmPressureValveDef itm_default_compensator_def(int load_port);
+// Priority valve with inlet A, excess port B and priority port C: what keeps p_c - p_load at opening_pressure goes to C, the rest to B.
+// 0.7 MPa, span 0.3 MPa.
+ITM_API ItmPressureValveDef itm_default_priority_valve_def(int load_port);
+// Shuttle valve: A is connected with the higher of B and C; the ball moves over a span of 0.2 bar.
+ITM_API ItmPressureValveDef itm_default_shuttle_valve_def(void);
 
 typedef enum ItmValveKind {
     ITM_VALVE_4_3,        // closed in the middle: u > 0 opens P-A and B-T by u, u < 0 opens P-B and A-T by -u
@@ -143,7 +198,26 @@ typedef enum ItmSpoolKind {
     ITM_SPOOL_KIND_COUNT
 } ItmSpoolKind;
 
-// Directional valve. Command = command + signal(t) + input.
+// Edges of a directional valve.
+typedef enum ItmValveEdge {
+    ITM_EDGE_PA,
+    ITM_EDGE_BT,
+    ITM_EDGE_PB,
+    ITM_EDGE_AT,
+    ITM_EDGE_PT,  // open centre
+    ITM_EDGE_AB,  // regeneration
+    ITM_EDGE_COUNT
+} ItmValveEdge;
+
+// Metering curve of an edge: opening over spool position, linear between the points, constant beyond them.
+typedef struct ItmMetering {
+    int npoint;             // >= 2, or 0: the straight line of the kind of valve; closed for P-T and A-B
+    const double* spool;    // increasing                  (npoint)
+    const double* opening;  // >= 0                        (npoint)
+} ItmMetering;
+
+// Directional valve. Command = command + signal(t) + input. A load-sensing port connects the side that the pump feeds with a signal line,
+// through one-way edges that open with the first 5 % of the limit of the spool (of 1 where there is none).
 typedef struct ItmValveDef {
     const char* name;
     ItmValveKind kind;
@@ -154,9 +228,13 @@ typedef struct ItmValveDef {
     double limit;      // 4/3: |command| and |u| <= limit, > 0; INFINITY: none
     double dead_band;  // 4/3: no opening for |u| <= dead_band, and from there on |u| - dead_band; >= 0
     ItmSpoolKind spool;
-    double time_constant;  // s, > 0
-    double frequency;      // rad/s, > 0
-    double damping_ratio;  // >= 0
+    double time_constant;                  // s, > 0
+    double frequency;                      // rad/s, > 0
+    double damping_ratio;                  // >= 0
+    ItmMetering metering[ITM_EDGE_COUNT];  // 4/3; the builder copies the tables
+    bool is_regenerative;                  // 4/3: edge A-B lets oil pass from B to A only
+    int port_ls;                           // 4/3: load-sensing line, or ITM_NONE
+    double ls_coefficient;                 // of its edges, m^3/(s sqrt(Pa)), > 0
 } ItmValveDef;
 
 // Default valve: direct spool; 4/3: command 0; symmetric: command 0.5, one-way, threshold 0.
@@ -173,6 +251,35 @@ typedef struct ItmAccumulatorDef {
 
 // Default accumulator: exponent 1.4; port, volume and precharge are not set.
 ITM_API ItmAccumulatorDef itm_default_accumulator_def(void);
+
+// Filter: laminar resistance with a bypass that opens at bypass_pressure. The conductance is divided by 1 + clogging(t).
+typedef struct ItmFilterDef {
+    const char* name;
+    int port_a, port_b;
+    double conductance;         // clean, m^3/(s Pa), > 0
+    double clogging;            // >= 0: 0 clean, 1 twice the resistance
+    int signal;                 // added, or ITM_NONE
+    double bypass_pressure;     // Pa, > 0; INFINITY: no bypass
+    double bypass_span;         // Pa, > 0
+    double bypass_coefficient;  // m^3/(s sqrt(Pa)); 0: ten times the flow of the clean filter at bypass_pressure
+} ItmFilterDef;
+
+// Default filter: clean, bypass from 3 bar over a span of 1 bar; ports and conductance are not set.
+ITM_API ItmFilterDef itm_default_filter_def(void);
+
+// Pipe or hose with its oil volume and laminar friction (Hagen and Poiseuille). With segments > 0 its oil has inertia, and waves travel: it
+// becomes `segments` inertances between segments - 1 volumes "name.1", "name.2" ... and half a volume at each end.
+//   q' = A / (density l) (p_a - p_b) - 32 nu / d^2 q        for each length l
+typedef struct ItmLineDef {
+    const char* name;
+    int port_a, port_b;
+    double length, diameter;  // m, > 0
+    double wall_modulus;      // Pa, > 0; INFINITY: rigid
+    int segments;             // 0 to 100
+} ItmLineDef;
+
+// Default line: rigid, without inertia; ports, length and diameter are not set.
+ITM_API ItmLineDef itm_default_line_def(void);
 
 // ---------------------------------------------------------------------------- cylinders
 
@@ -220,10 +327,27 @@ typedef struct ItmMotorDef {
     int signal;            // variable; or ITM_NONE
     double time_constant;  // variable: u follows with first order, s; 0: at once
     int motion;            // signal for the angle (stand-alone runs), or ITM_NONE
+    // A shaft that an engine turns: no power port for bonds.
+    bool is_driven;    // w = speed + speed_signal(t) + input "<name>.speed"
+    double speed;      // rad/s
+    int speed_signal;  // rad/s, or ITM_NONE
+    // Controllers of a variable pump from port_1 (suction) to port_2: u is the least of `setting` and of
+    //   (load_margin - (p_2 - p_load)) / load_span           load sensing
+    //   (pressure_limit - p_2) / pressure_span               pressure compensator
+    //   torque_limit / (D (p_2 - p_1))                       torque limit
+    //   power_limit / (D |w| (p_2 - p_1))                    power limit
+    // within [least_setting, 1].
+    int load_port;                         // or ITM_NONE: no load sensing
+    double load_margin, load_span;         // Pa, > 0
+    double pressure_limit, pressure_span;  // Pa, > 0; INFINITY: no limit
+    double torque_limit, power_limit;      // N m, W, > 0; INFINITY: no limit
+    double least_setting;                  // in [-1, 1]
 } ItmMotorDef;
 
 // Default motor: fixed, no leakage or friction, coulomb_speed 0.1 rad/s; ports and displacement are not set.
 ITM_API ItmMotorDef itm_default_motor_def(void);
+// Default pump: driven and variable, no controllers (load_margin 2 MPa, load_span and pressure_span 0.5 MPa), least_setting 0.
+ITM_API ItmMotorDef itm_default_pump_def(void);
 
 // ---------------------------------------------------------------------------- building
 
@@ -257,7 +381,7 @@ ITM_API ItmStatus itm_circuit_builder_add_orifice(ItmCircuitBuilder* b, const It
 // Add a laminar resistance.
 ITM_API ItmStatus itm_circuit_builder_add_laminar(ItmCircuitBuilder* b, const ItmLaminarDef* def, int* id,
                                                   ItmError* error);
-// Add a check or relief valve.
+// Add a valve that pressures move.
 ITM_API ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const ItmPressureValveDef* def, int* id,
                                                          ItmError* error);
 // Add a directional valve.
@@ -265,10 +389,15 @@ ITM_API ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmV
 // Add an accumulator.
 ITM_API ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
                                                       ItmError* error);
+// Add a filter.
+ITM_API ItmStatus itm_circuit_builder_add_filter(ItmCircuitBuilder* b, const ItmFilterDef* def, int* id,
+                                                 ItmError* error);
+// Add a line; with segments, also its inner volumes as nodes, which start at the mean pressure of its ends.
+ITM_API ItmStatus itm_circuit_builder_add_line(ItmCircuitBuilder* b, const ItmLineDef* def, int* id, ItmError* error);
 // Add a cylinder.
 ITM_API ItmStatus itm_circuit_builder_add_cylinder(ItmCircuitBuilder* b, const ItmCylinderDef* def, int* id,
                                                    ItmError* error);
-// Add a hydraulic motor. Its number follows those of the cylinders.
+// Add a hydraulic motor or pump. Its number follows those of the cylinders.
 ITM_API ItmStatus itm_circuit_builder_add_motor(ItmCircuitBuilder* b, const ItmMotorDef* def, int* id, ItmError* error);
 // Add a second name for an output: "cyl1.p3" for "line1.pressure". Each part between dots follows the rules for names.
 // itm_circuit_build checks that the output exists.
@@ -306,7 +435,8 @@ ITM_API ItmCircuitInfo itm_circuit_get_info(const ItmCircuit* c);
 ITM_API int itm_circuit_find_node(const ItmCircuit* c, const char* name);
 // Index of a cylinder or motor by name, or ITM_NONE.
 ITM_API int itm_circuit_find_cylinder(const ItmCircuit* c, const char* name);
-// Index of an input, or ITM_NONE. An input has the name of its element: source, flow source, variable orifice, valve.
+// Index of an input, or ITM_NONE. An input has the name of its element: source, flow source, variable orifice, valve, filter, motor; the
+// speed of a driven shaft is "<motor>.speed".
 ITM_API int itm_circuit_find_input(const ItmCircuit* c, const char* name);
 // Name of a node; NULL if there is no such node.
 ITM_API const char* itm_circuit_get_node_name(const ItmCircuit* c, int node);

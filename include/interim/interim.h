@@ -21,6 +21,7 @@
 #include "interim/cosim.h"
 #include "interim/export.h"
 #include "interim/file.h"
+#include "interim/provenance.h"
 #include "interim/results.h"
 #include "interim/report.h"
 #include "interim/run.h"

@@ -41,6 +41,9 @@ ITM_API bool itm_report_has_viewer(void);
 // over two keys, stability, and the table. title NULL: the name of the table. ITM_ERR_INPUT with line and column (in fields),
 // ITM_ERR_IO, ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error);
+// The same with plots over time of the signals in the table, all runs overlaid. runs: in the order of the rows (nrun), or NULL.
+ITM_API ItmStatus itm_report_write_sweep_runs(const char* path, const char* table, const char* title,
+                                              const ItmReportRun* runs, int nrun, ItmError* error);
 // Whether a file is a sweep table: CSV with a column `verdict` that is not the first. False also if it cannot be read.
 ITM_API bool itm_report_is_sweep(const char* path);
 

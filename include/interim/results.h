@@ -54,6 +54,8 @@ ITM_API ItmStatus itm_results_add_number(ItmResults* results, const char* name, 
 // Add a value that differs from the model file, as in "cosim.coupling=zoh": comparisons name runs by what differs.
 // ITM_ERR_MEMORY.
 ITM_API ItmStatus itm_results_add_setting(ItmResults* results, const char* setting, ItmError* error);
+// Add a message of a subsystem to the report, "hydraulics: 0.2 s: warning: ...". ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_results_add_message(ItmResults* results, const char* message, ItmError* error);
 
 // ---------------------------------------------------------------------------- reading
 
@@ -69,6 +71,7 @@ typedef struct ItmTable {
     char* title;
     char* reason;
     ItmVerdict verdict;
+    char* provenance;          // what made the file, JSON (itm_provenance_read); "": unknown
     struct ItmRecord* record;  // scene and motion for reports, NULL: the file has none
 } ItmTable;
 
@@ -79,9 +82,9 @@ ITM_API ItmStatus itm_results_read(ItmTable** table, const char* path, ItmError*
 ITM_API void itm_results_table_destroy(ItmTable* table);
 // Column by name; ITM_NONE if there is none.
 ITM_API int itm_results_table_find(const ItmTable* table, const char* name);
-// Value at a row and column, 0 <= row < nrow, 0 <= column < ncolumn.
+// Value at a row and column; 0 outside 0 <= row < nrow, 0 <= column < ncolumn.
 ITM_API double itm_results_table_get(const ItmTable* table, long row, int column);
-// Table of some of the columns (ncolumn) in the given order, without the record; NULL: out of memory.
+// Table of some of the columns (ncolumn) in the given order, without the record; NULL: out of memory, or a column that there is not.
 ITM_API ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn);
 
 ITM_EXTERN_C_END

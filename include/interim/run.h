@@ -21,8 +21,18 @@ typedef struct ItmRunOptions {
     const char* path;     // result file, see itm_results_create; NULL: none
     bool keeps_rows;      // keep the rows in memory, see itm_run_get_rows
     void* context;        // first argument of the functions
+    size_t
+        context_size;  // bytes at `context`, plain data, that checkpoints keep and a continued run gets back; 0: none
     void (*note_step)(void* context, ItmCosim* cosim);  // after every step
     void (*note_row)(void* context, ItmCosim* cosim);   // after the outputs of every row are computed
+
+    // Checkpoints. The file is replaced as a whole; beside it, FILE.rows has all rows. Both are removed when the run ends by itself;
+    // a run that is stopped writes a last checkpoint.
+    const char* checkpoint;      // path of the checkpoint file; NULL: none
+    double checkpoint_interval;  // s, > 0
+    bool is_interval_simulated;  // of simulated time; otherwise of wall time
+    bool
+        is_resumed;  // continue from the checkpoint file, bit for bit; without the file, begin. Otherwise the file must not exist
 } ItmRunOptions;
 
 // Duration and output interval of the file; nothing recorded.
@@ -35,15 +45,21 @@ typedef struct ItmRunInfo {
     long nstep;          // steps so far
     long nrow;           // rows so far
     double wall_time;    // spent in itm_run_advance, s
+    long ncheckpoint;    // checkpoints written so far by this process
+    double resumed_at;   // time of the checkpoint from which the run was continued, s; NAN: it was not
 } ItmRunInfo;
 
 // Begin a run of a system at its current state, usually the initial one, and record the first row. The file and the system must
-// outlive it. ITM_ERR_INPUT, ITM_ERR_IO: the result file cannot be created. ITM_ERR_ARGUMENT: bad options.
+// outlive it. ITM_ERR_INPUT, ITM_ERR_IO: the result file cannot be created, or the checkpoint is damaged, or belongs to another model,
+// other options or another build. ITM_ERR_UNSUPPORTED: the state of a subsystem cannot be kept in a file. ITM_ERR_ARGUMENT: bad
+// options. A system that is continued must be in its initial state.
 ITM_API ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim, const ItmRunOptions* options,
                                  ItmError* error);
 // Take steps until the end, or for about `wall_time` seconds (INFINITY: no limit). Returns ITM_OK also at the end and if the run
 // breaks down: read the verdict. ITM_ERR_IO, ITM_ERR_MEMORY: a row could not be stored; itm_run_get_error returns the reason.
 ITM_API ItmStatus itm_run_advance(ItmRun* run, double wall_time);
+// Take steps until the simulated time is at least `time`, s, or the run ends; otherwise as itm_run_advance.
+ITM_API ItmStatus itm_run_advance_to(ItmRun* run, double time);
 // End the run here: verdict ITM_VERDICT_INTERRUPTED. No effect if it has ended already. by: continues "interrupted at ... s by";
 // NULL: the user.
 ITM_API void itm_run_stop(ItmRun* run, const char* by);

@@ -1,5 +1,7 @@
 #include "base/nearest.h"
 
+#include "base/guard.h"
+
 #include "interim/base.h"
 
 #include <stdio.h>
@@ -77,6 +79,7 @@ const char* itm_nearest_format(const ItmNearest* n, char* buffer, size_t size)
 
 const char* itm_nearest_find(const char* typed, size_t length, const char* const* words, int nword)
 {
+    ITM_GUARD(typed != NULL && words != NULL, NULL);
     ItmNearest nearest = itm_nearest_start(typed, length);
     for (int i = 0; i < nword; i++) {
         itm_nearest_offer(&nearest, words[i]);

@@ -1,5 +1,7 @@
 #include "interim/base.h"
 
+#include "commit.h"
+
 static const char* const STATUS_MESSAGES[ITM_STATUS_COUNT] = {
     [ITM_OK] = "success",
     [ITM_ERR_ARGUMENT] = "an argument is outside what the function accepts",
@@ -24,4 +26,9 @@ const char* itm_status_message(ItmStatus status)
 const char* itm_version(void)
 {
     return ITM_VERSION;
+}
+
+const char* itm_commit(void)
+{
+    return ITM_COMMIT;
 }

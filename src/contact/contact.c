@@ -352,6 +352,9 @@ ItmContactInfo itm_contact_look(const ItmData* d, int contact)
     for (int k = 0; k < c->ntangent; k++) {
         info.impulse = itm_vec_axpy(x[1 + k], c->tangent[k], info.impulse);
     }
+    double h = itm_data_get_step_size(d);
+    info.force = itm_vec_scale(h > 0.0 ? 1.0 / h : 0.0, info.impulse);
+    info.normal_force = h > 0.0 ? info.normal_impulse / h : 0.0;
     bool is_sliding = itm_bounded_is_sliding(d->bounded, c->row);
     info.state = x[0] <= 0.0 ? ITM_CONTACT_OPEN : is_sliding ? ITM_CONTACT_SLIDING : ITM_CONTACT_STICKING;
     return info;
@@ -376,6 +379,60 @@ ItmShapeInfo itm_contact_get_shape(const ItmModel* m, int shape)
     ITM_GUARD(m != NULL && m->contact != NULL && ITM_IS_INDEX(shape, m->contact->ncollider), (ItmShapeInfo){0});
     const ItmCollider* c = &m->contact->colliders[shape];
     return (ItmShapeInfo){c->name, itm_geom_kind_name(c->geom->kind), c->user_id};
+}
+
+int itm_contact_get_drawn_count(const ItmModel* m)
+{
+    ITM_GUARD(m != NULL, 0);
+    return (m->contact != NULL ? m->contact->ncollider : 0) + m->nvisual;
+}
+
+static void draw_geom(ItmDrawnShape* shape, const ItmGeom* g)
+{
+    static const ItmColliderKind KINDS[ITM_GEOM_KIND_COUNT] = {
+        [ITM_GEOM_PLANE] = ITM_COLLIDER_PLANE,       [ITM_GEOM_SPHERE] = ITM_COLLIDER_SPHERE,
+        [ITM_GEOM_CAPSULE] = ITM_COLLIDER_CAPSULE,   [ITM_GEOM_BOX] = ITM_COLLIDER_BOX,
+        [ITM_GEOM_CYLINDER] = ITM_COLLIDER_CYLINDER, [ITM_GEOM_HULL] = ITM_COLLIDER_HULL,
+        [ITM_GEOM_MESH] = ITM_COLLIDER_MESH,         [ITM_GEOM_FIELD] = ITM_COLLIDER_HEIGHTS};
+    shape->kind = KINDS[g->kind];
+    if (g->kind == ITM_GEOM_BOX) {
+        shape->size[0] = 2.0 * g->half.x;
+        shape->size[1] = 2.0 * g->half.y;
+        shape->size[2] = 2.0 * g->half.z;
+    } else if (g->kind == ITM_GEOM_FIELD) {
+        shape->size[0] = g->field.dx;
+        shape->size[1] = g->field.dy;
+        shape->heights = g->field.heights;
+        shape->nx = g->field.nx;
+        shape->ny = g->field.ny;
+    } else if (g->kind == ITM_GEOM_HULL) {
+        shape->vertices = g->hull.vertices;
+        shape->nvertex = g->hull.nvertex;
+    } else if (g->kind == ITM_GEOM_MESH) {
+        shape->vertices = g->mesh.vertices;
+        shape->nvertex = g->mesh.nvertex;
+        shape->triangles = g->mesh.triangles;
+        shape->ntriangle = g->mesh.ntriangle;
+    } else {
+        shape->size[0] = g->radius;
+        shape->size[1] = 2.0 * g->half_length;
+    }
+}
+
+ItmDrawnShape itm_contact_get_drawn(const ItmModel* m, int shape)
+{
+    ITM_GUARD(m != NULL && ITM_IS_INDEX(shape, itm_contact_get_drawn_count(m)), (ItmDrawnShape){0});
+    int ncollider = m->contact != NULL ? m->contact->ncollider : 0;
+    const ItmCollider* c = shape < ncollider ? &m->contact->colliders[shape] : &m->visuals[shape - ncollider];
+    ItmDrawnShape drawn = {
+        .name = shape < ncollider ? c->name : NULL,
+        .body = c->user_id,
+        .collides = shape < ncollider,
+        .color = c->color,
+        .pose = {itm_model_find_user_point(m, c->body, c->frame.p), itm_vec_quat_from_mat(&c->frame.R)},
+    };
+    draw_geom(&drawn, c->geom);
+    return drawn;
 }
 
 bool itm_contact_is_unsupported(const ItmModel* m, int shape_a, int shape_b)

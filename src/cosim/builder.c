@@ -307,8 +307,9 @@ static ItmStatus check_bond(const ItmCosimBuilder* b, const ItmBondDef* def, con
                       actuator, is_rotary ? "an angle" : "a length", port, subsystem->name,
                       is_rotary ? "a length" : "an angle");
     }
-    if (subsystem->circuit != NULL && subsystem->circuit->cylinders[def->port].motion != ITM_NONE) {
-        return REFUSE("port", "cylinder '%s' follows a signal and cannot be moved by an actuator too", port);
+    const ItmCylinder* cylinder = subsystem->circuit != NULL ? &subsystem->circuit->cylinders[def->port] : NULL;
+    if (cylinder != NULL && (cylinder->motion != ITM_NONE || cylinder->speed != ITM_NONE)) {
+        return REFUSE("port", "cylinder or shaft '%s' follows a signal and cannot be moved by an actuator too", port);
     }
     if (def->options.variables == ITM_VARIABLES_VELOCITY_PRESSURE && subsystem->circuit == NULL &&
         subsystem->table.get_passive_force == NULL) {

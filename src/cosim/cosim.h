@@ -303,6 +303,12 @@ struct ItmCosim {
 
 // The first subsystem whose state cannot be saved, or NULL; ITM_ERR_UNSUPPORTED with a sentence in x->error if there is one.
 const char* itm_cosim_find_unsaved(const ItmCosim* x);
+// Name of a part whose state cannot be kept in a file, or NULL.
+const char* itm_cosim_find_local_state(const ItmCosim* x);
+// Step infos of the mechanisms: statistics beside the state, which a run that is continued in another process goes on counting.
+size_t itm_cosim_get_notes_size(const ItmCosim* x);
+void itm_cosim_save_notes(const ItmCosim* x, void* bytes);
+void itm_cosim_restore_notes(ItmCosim* x, const void* bytes);
 ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function);
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
 void itm_cosim_start_here(ItmCosim* x);

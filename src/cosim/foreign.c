@@ -48,7 +48,7 @@ static ItmStatus choose_source(ItmForeign* f, ItmError* error)
 static size_t count_memory(const ItmForeign* f)
 {
     size_t n = (size_t)f->n;
-    return sizeof(ItmForeignMemory) / sizeof(double) + 2 * n * n + 4 * n + (size_t)f->table.ninput;
+    return sizeof(ItmForeignMemory) / sizeof(double) + 2 * n * n + 6 * n + (size_t)f->table.ninput;
 }
 
 // Memory that is saved first, then that of a step.
@@ -57,7 +57,7 @@ static ItmStatus allocate(ItmForeign* f, ItmError* error)
     size_t n = (size_t)f->n;
     f->nmemory = count_memory(f);
     f->state_size = can_save(&f->table) ? f->table.get_state_size(f->table.self) : 0;
-    double* at = calloc(f->nmemory + 8 * n + n * n + 1, sizeof *at);
+    double* at = calloc(f->nmemory + 10 * n + n * n + 1, sizeof *at);
     f->state = malloc(f->state_size + 1);
     f->memory = (ItmForeignMemory*)at;
     if (at == NULL || f->state == NULL) {
@@ -71,13 +71,16 @@ static ItmStatus allocate(ItmForeign* f, ItmError* error)
     f->delta = f->f + n;
     f->a_last = f->delta + n;
     f->f_last = f->a_last + n;
-    f->u = f->f_last + n;
-    double** scratch[] = {&f->s, &f->w, &f->work, &f->w_free, &f->w_probe, &f->s_probe, &f->force, &f->column};
+    f->shift = f->f_last + n;
+    f->slope = f->shift + n;
+    f->u = f->slope + n;
+    double** scratch[] = {&f->s,       &f->w,       &f->work,  &f->w_free, &f->s_free,
+                          &f->w_probe, &f->s_probe, &f->force, &f->column, &f->a1};
     at = (double*)f->memory + f->nmemory;
     for (size_t i = 0; i < sizeof scratch / sizeof scratch[0]; i++) {
         *scratch[i] = at + i * n;
     }
-    f->vectors = at + 8 * n;
+    f->vectors = at + 10 * n;
     return ITM_OK;
 }
 
@@ -279,6 +282,7 @@ static ItmStatus probe(ItmForeign* f, ItmError* error)
     ItmStatus status = save_state(f, error);
     if (status == ITM_OK) {
         status = try_step(f, f->f, f->w_free, error);
+        memcpy(f->s_free, f->s_probe, sizeof(double) * (size_t)f->n);
     }
     bool is_due = memory->age < 0.0 || memory->age >= f->options.probe_interval || memory->error > MISSED_SHARE;
     return status == ITM_OK && is_due ? probe_mobility(f, error) : status;
@@ -403,19 +407,26 @@ static ItmStatus find_model(ItmForeign* f, ItmRim* rim, int K, bool use_heun, It
         return status;
     case ITM_MOBILITY_DERIVATIVES:
         status = CALL(f, get_derivatives, error, f->f, rim->W, f->w_probe);
+        for (int i = 0; i < n; i++) {
+            f->w_probe[i] += f->shift[i];
+        }
         remove_forces(f, rim, f->w_probe);
+        memcpy(f->a1, f->slope, sizeof(double) * (size_t)n);
         return status;
     case ITM_MOBILITY_PROBING:
         status = probe(f, error);
         memcpy(rim->W, f->W, size);
         for (int i = 0; i < n; i++) {
-            f->w_free[i] = (f->w_free[i] - f->w[i]) / f->H;
+            double H = f->H, ahead = f->s_free[i] - f->s[i] - 0.5 * H * (f->w_free[i] + f->w[i]);
+            f->w_free[i] = (f->w_free[i] - f->w[i]) / H + f->shift[i];
+            f->a1[i] = f->slope[i] - 12.0 * ahead / (H * H * H);
         }
         remove_forces(f, rim, f->w_free);
         return status;
     default:
         memcpy(rim->W, f->W, size);
         remove_forces(f, rim, f->a_last);
+        memcpy(f->a1, f->slope, sizeof(double) * (size_t)n);
         return ITM_OK;
     }
 }
@@ -428,6 +439,7 @@ ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int
     rim->t = t;
     memcpy(f->s, rim->s, sizeof(double) * (size_t)f->n);
     memcpy(f->w, rim->w, sizeof(double) * (size_t)f->n);
+    rim->a1 = f->source != ITM_MOBILITY_PORT ? f->a1 : NULL;
     ItmStatus status = find_model(f, rim, K, use_heun, error);
     // a port is exact: its numbers are used as they are
     return status == ITM_OK && f->source != ITM_MOBILITY_PORT ? make_admissible(f, rim, error) : status;
@@ -515,6 +527,18 @@ static ItmStatus commit(ItmForeign* f, const ItmRim* rim, ItmError* error)
     return status == ITM_OK ? itm_foreign_measure(f, f->s_probe, f->w_probe, error) : status;
 }
 
+// What a0 and a1 lacked to end at the rates and positions of the mechanism. Where the model missed much, the next step begins anew.
+static void learn_miss(ItmForeign* f, const ItmRim* rim)
+{
+    double H = f->H;
+    bool is_far = f->memory->error > MISSED_SHARE;
+    for (int i = 0; i < f->n; i++) {
+        double dw = f->w_probe[i] - rim->w[i], ds = f->s_probe[i] - rim->s[i];
+        f->shift[i] = is_far ? 0.0 : f->shift[i] + dw / H;
+        f->slope[i] = is_far ? 0.0 : f->slope[i] - 12.0 * (ds - 0.5 * H * dw) / (H * H * H);
+    }
+}
+
 // Rates that the model missed, relative to their change.
 static void judge_model(ItmForeign* f, const ItmRim* rim)
 {
@@ -538,6 +562,7 @@ ItmStatus itm_foreign_take_over(ItmForeign* f, const ItmRim* rim, ItmError* erro
         f->f[i] = rim->P0[i] / f->H;
     }
     judge_model(f, rim);
+    learn_miss(f, rim);
     f->memory->age += f->memory->age >= 0.0 ? 1.0 : 0.0;
     if (f->source == ITM_MOBILITY_IDENTIFIED) {
         memcpy(f->s_probe, f->w_probe, sizeof(double) * (size_t)f->n);

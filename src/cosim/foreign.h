@@ -8,6 +8,9 @@
 //   probing       from the saved state, one macro step at the last forces f and one per port at f + delta e_j:
 //                 W e_j = (w_j - w_free) / (H delta), a0 = (w_free - w) / H - W f
 //   identified    recursive least squares over the past steps: dw/H = a0 + W f. Unproven.
+// Within the macro step a0 has a slope a1 about the middle, so that the model ends at the position of the mechanism, too:
+//   s_end = s + H w + H^2/2 (a0 + W f) - H^3/12 a1
+// Probing finds it from the free run. Derivatives belong to the start of the step: a0 and a1 get what the model missed in the last step.
 // Over the macro step the mechanism receives the impulse P0 and its moment P1, without a port as two constant forces, each over
 // half of H:
 //   f_1 = (4 P1 - P0) / H,   f_2 = (3 P0 - 4 P1) / H
@@ -41,6 +44,8 @@ typedef struct ItmForeign {
     double* delta;           // probing forces; 0: not chosen yet                       (n)         N
     double* a_last;          // accelerations over the last macro step                  (n)         m/s^2
     double* f_last;          // and the forces that belong to them                      (n)         N
+    double* shift;           // of a0: what the model missed in the last macro step     (n)         m/s^2
+    double* slope;           // a1 of the last macro step                               (n)         m/s^3
     double* u;               // inputs                                                  (ninput)
     size_t  nmemory;         // doubles from memory on
 
@@ -50,7 +55,8 @@ typedef struct ItmForeign {
     bool    is_smooth;       // and W and a0 are all of its model
     double *s, *w;           // at the start                                            (n)         m, m/s
     double* work;            // of the forces on the mechanism                          (n)         J
-    double *w_free, *w_probe, *s_probe, *force, *column; // scratch                     (n)
+    double *w_free, *s_free, *w_probe, *s_probe, *force, *column; // scratch            (n)
+    double* a1;              // of the interface model                                  (n)         m/s^3
     double* vectors;         // eigenvectors of W, scratch                              (n x n)
     void*   state;           // saved state of the mechanism, for probing               (state_size)
     size_t  state_size;

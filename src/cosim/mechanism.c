@@ -196,6 +196,9 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
     if (part->foreign != NULL) {
+        for (int i = 0; i < part->nbond && *itm_cosim_get_steps(x) == 0.0; i++) {
+            part->foreign->f[i] = x->bonds[part->bonds[i]].memory->force;  // there is no step before the first
+        }
         part->status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
                                           part->use_heun, &part->error);
         part->cost_rim += itm_clock() - start;

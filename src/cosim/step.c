@@ -145,6 +145,47 @@ const char* itm_cosim_find_unsaved(const ItmCosim* x)
     return NULL;
 }
 
+const char* itm_cosim_find_local_state(const ItmCosim* x)
+{
+    for (int i = 0; i < x->nsubsystem; i++) {
+        const ItmSubsystem* table = &x->subsystems[i].table;
+        if (table->is_unsaved || table->is_state_local) {
+            return x->subsystems[i].name;
+        }
+    }
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmForeign* foreign = x->mechanisms[i].foreign;
+        if (foreign != NULL && (foreign->state_size == 0 || foreign->table.is_state_local)) {
+            return x->mechanisms[i].name;
+        }
+    }
+    return NULL;
+}
+
+size_t itm_cosim_get_notes_size(const ItmCosim* x)
+{
+    return (size_t)x->nmechanism * sizeof(ItmStepInfo);
+}
+
+void itm_cosim_save_notes(const ItmCosim* x, void* bytes)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        memcpy((char*)bytes + (size_t)i * sizeof(ItmStepInfo), &x->mechanisms[i].data->info, sizeof(ItmStepInfo));
+    }
+}
+
+void itm_cosim_restore_notes(ItmCosim* x, const void* bytes)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        ItmStepInfo* info = &part->data->info;
+        memcpy(info, (const char*)bytes + (size_t)i * sizeof *info, sizeof *info);
+        info->worst_name[sizeof info->worst_name - 1] = '\0';
+        part->steps_seen = info->steps;
+        part->unfinished_seen = info->unfinished;
+    }
+}
+
 ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function)
 {
     const char* name = itm_cosim_find_unsaved(x);
@@ -564,6 +605,20 @@ const char* itm_cosim_get_mechanism_name(const ItmCosim* x, int mechanism)
     ITM_GUARD(x != NULL, NULL);
     const ItmMechanism* part = get_mechanism(x, mechanism);
     return part != NULL ? part->name : NULL;
+}
+
+const char* itm_cosim_get_log(const ItmCosim* x, int subsystem, size_t* nleft_out)
+{
+    ITM_GUARD(x != NULL, "");
+    const ItmSubsystemInstance* instance = get_subsystem(x, subsystem);
+    size_t nlost = 0;
+    const char* log = instance != NULL && instance->table.get_log != NULL
+                          ? instance->table.get_log(instance->table.self, &nlost)
+                          : "";
+    if (nleft_out != NULL) {
+        *nleft_out = nlost;
+    }
+    return log;
 }
 
 const char* itm_cosim_get_subsystem_name(const ItmCosim* x, int subsystem)

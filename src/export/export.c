@@ -103,6 +103,9 @@ static void add_variable(Export* x, int i)
     if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
     }
+    if (!is_two && (v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_POSITION_IN)) {
+        itm_text_add(out, " intermediateUpdate=\"true\"");
+    }
     add_attribute(out, "description", v->description);
     itm_text_add(out, is_two ? "><Real" : "");
     if (has_unit) {
@@ -204,6 +207,7 @@ static void describe(Export* x)
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
+        itm_text_add(out, " providesIntermediateUpdate=\"true\" mightReturnEarlyFromDoStep=\"true\"");
         add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");
@@ -412,18 +416,40 @@ static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
         size_t n = strlen(name);
-        bool is_unread = n > 4 && strcmp(name + n - 4, ".csv") == 0;
-        if (is_unread || (n > 5 && strcmp(name + n - 5, ".urdf") == 0)) {
-            return itm_error_set(
-                error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                "the model reads '%s': models with recorded signals or robots from URDF files cannot be "
-                "exported",
-                name);
+        if (n > 5 && strcmp(name + n - 5, ".urdf") == 0) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model reads '%s': an FMU cannot read URDF files; write the robot as bodies and "
+                                 "joints in the model file",
+                                 name);
+        }
+        if (n > 4 && (strcmp(name + n - 4, ".fmu") == 0 || strcmp(name + n - 4, ".ssp") == 0)) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
+                                 "the model runs the FMU '%s': an FMU cannot hold another; export the other parts "
+                                 "(--part), and couple the FMUs in a model of their own",
+                                 name);
         }
         if (name[0] == '/' || strstr(name, "..") != NULL) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
                                  "the model refers to '%s': an FMU holds files from the folder of the model or below",
                                  name);
+        }
+    }
+    return ITM_OK;
+}
+
+// The binary of FMUs has no SUNDIALS.
+static ItmStatus check_integrators(const ItmModelFile* file, ItmError* error)
+{
+    if (file->run.step.stepper == ITM_STEPPER_REFERENCE) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", "run.stepper",
+                             "an FMU has no stepper 'reference'; export with --set run.stepper=euler and a small step");
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        if (file->circuits[i].options.integrator == ITM_HYDRAULIC_ADAPTIVE) {
+            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", file->circuits[i].name,
+                                 "circuit '%s': an FMU has no integrator 'adaptive'; export with --set "
+                                 "subsystems.%s.integrator=trapezoidal",
+                                 file->circuits[i].name, file->circuits[i].name);
         }
     }
     return ITM_OK;
@@ -446,6 +472,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
         return status;
     }
     status = check_references(itm_unit_get_file(x->unit), error);
+    status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {
         return status;
     }

@@ -238,7 +238,7 @@ ItmStatus itm_export_read_tree(ItmExportTree* tree, const char* path, const ItmE
         cut(&c);
         status = c.status;
     }
-    return status;
+    return status == ITM_OK ? itm_export_inline_recordings(&tree->doc, path, error) : status;
 }
 
 void itm_export_free_tree(ItmExportTree* tree)

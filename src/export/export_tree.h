@@ -18,6 +18,9 @@ typedef struct ItmExportTree {
 ItmStatus itm_export_read_tree(ItmExportTree* tree, const char* path, const ItmExportOptions* options, ItmError* error);
 void itm_export_free_tree(ItmExportTree* tree);
 
+// export_signals.c: signals recorded in CSV files become tables of the document. path: of the model, to which files are relative.
+ItmStatus itm_export_inline_recordings(ItmDocument* doc, const char* path, ItmError* error);
+
 // Exponents of m, kg, s, A, K of a unit "kg m/s^2"; false: not known, or not whole numbers.
 typedef struct ItmExportUnit {
     int e[5];

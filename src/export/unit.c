@@ -278,11 +278,15 @@ static ItmStatus list_ports(ItmUnit* u)
     ItmStatus status = ITM_OK;
     for (int i = 0; i < u->nmechanism_port; i++) {
         ItmBondState state = itm_cosim_get_bond(u->cosim, u->mechanism_bond + i);
-        ADD(ITM_UNIT_FORCE_IN, i, "N", "force on the mechanism; > 0 lengthens", 0.0, "%s.force", u->port_names[i]);
-        ADD(ITM_UNIT_POSITION_OUT, i, "m", "length of the actuator", state.length, "%s.position", u->port_names[i]);
-        ADD(ITM_UNIT_RATE_OUT, i, "m/s", "rate of the length", state.rate, "%s.rate", u->port_names[i]);
-        ADD(ITM_UNIT_ACCELERATION, i, "m/s^2",
-            "acceleration of the length at the present forces, mean over the macro step", 0.0, "%s.acceleration",
+        bool is_rotary = state.is_rotary;
+        ADD(ITM_UNIT_FORCE_IN, i, is_rotary ? "N m" : "N",
+            "force or torque on the mechanism; > 0 increases the position", 0.0, "%s.force", u->port_names[i]);
+        ADD(ITM_UNIT_POSITION_OUT, i, is_rotary ? "rad" : "m", "length or angle of the actuator", state.length,
+            "%s.position", u->port_names[i]);
+        ADD(ITM_UNIT_RATE_OUT, i, is_rotary ? "rad/s" : "m/s", "rate of the position", state.rate, "%s.rate",
+            u->port_names[i]);
+        ADD(ITM_UNIT_ACCELERATION, i, is_rotary ? "rad/s^2" : "m/s^2",
+            "acceleration of the position at the present forces, mean over the macro step", 0.0, "%s.acceleration",
             u->port_names[i]);
     }
     for (int i = 0; i < u->nsubsystem_port; i++) {
@@ -294,21 +298,30 @@ static ItmStatus list_ports(ItmUnit* u)
     return status;
 }
 
+static bool is_rotary(const ItmUnit* u, int port)
+{
+    return itm_cosim_get_bond(u->cosim, u->mechanism_bond + port).is_rotary;
+}
+
 // The interface model port.
 static ItmStatus list_model(ItmUnit* u)
 {
+    static const char* const MOBILITIES[] = {"1/kg", "1/(kg m)", "1/(kg m^2)"};
     int n = u->nmechanism_port;
     ItmStatus status = ITM_OK;
     for (int i = 0; i < n * n; i++) {
-        ADD(ITM_UNIT_W, i, "1/kg", "mobility of the ports for the coming macro step", 0.0, "rim.W[%d,%d]", i / n + 1,
-            i % n + 1);
+        ADD(ITM_UNIT_W, i, MOBILITIES[is_rotary(u, i / n) + is_rotary(u, i % n)],
+            "mobility of the ports for the coming macro step", 0.0, "rim.W[%d,%d]", i / n + 1, i % n + 1);
     }
     for (int i = 0; i < n; i++) {
-        ADD(ITM_UNIT_A0, i, "m/s^2", "acceleration of the port without forces", 0.0, "rim.a0[%d]", i + 1);
+        ADD(ITM_UNIT_A0, i, is_rotary(u, i) ? "rad/s^2" : "m/s^2", "acceleration of the port without forces", 0.0,
+            "rim.a0[%d]", i + 1);
     }
     for (int i = 0; i < n; i++) {
-        ADD(ITM_UNIT_P0, i, "N s", "impulse over the coming macro step", 0.0, "rim.P0[%d]", i + 1);
-        ADD(ITM_UNIT_P1, i, "N s", "first moment of the impulse over the macro step", 0.0, "rim.P1[%d]", i + 1);
+        ADD(ITM_UNIT_P0, i, is_rotary(u, i) ? "N m s" : "N s", "impulse over the coming macro step", 0.0, "rim.P0[%d]",
+            i + 1);
+        ADD(ITM_UNIT_P1, i, is_rotary(u, i) ? "N m s" : "N s", "first moment of the impulse over the macro step", 0.0,
+            "rim.P1[%d]", i + 1);
     }
     if (n > 0) {
         ADD(ITM_UNIT_THETA, 0, "1", "integral of (H - tau)/H^2 over the micro steps", 0.5, "rim.theta");
@@ -622,11 +635,14 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
 ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(u, variable);
-    if (v == NULL || v->kind != ITM_UNIT_RATE_IN || !isfinite(slope)) {
+    if (v == NULL || (v->kind != ITM_UNIT_RATE_IN && v->kind != ITM_UNIT_POSITION_IN) || !isfinite(slope)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL,
-                             "only rates of ports have slopes, which are finite");
+                             "only rates and positions of ports have slopes, which are finite");
     }
-    u->slope[v->index] = slope;
+    // the slope of a position is its rate
+    if (v->kind == ITM_UNIT_RATE_IN) {
+        u->slope[v->index] = slope;
+    }
     return ITM_OK;
 }
 

@@ -126,6 +126,24 @@ static void log3_message(fmi3InstanceEnvironment environment, fmi3Status status,
     }
 }
 
+// The FMU must not return early on our account.
+static void update3(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
+                    fmi3Boolean get_allowed, fmi3Boolean step_finished, fmi3Boolean can_return_early,
+                    fmi3Boolean* early_return, fmi3Float64* early_time)
+{
+    (void)get_allowed, (void)step_finished, (void)can_return_early;
+    ItmFmuBinary* b = environment;
+    if (early_return != NULL) {
+        *early_return = false;
+    }
+    if (early_time != NULL) {
+        *early_time = time;
+    }
+    if (b != NULL && set_requested && b->update != NULL) {
+        b->update(b->update_context, time);
+    }
+}
+
 // ---------------------------------------------------------------------------- loading
 
 // Debian packages of libraries that FMUs are often linked with.
@@ -278,8 +296,9 @@ static void* instantiate3(ItmFmuBinary* b, const char* token, bool is_logging)
         instance = b->f3.InstantiateModelExchange(b->name, token, b->resources, false, is_logging, b, log3_message);
     } else {
         begin_call(b, ID3_InstantiateCoSimulation);
-        instance = b->f3.InstantiateCoSimulation(b->name, token, b->resources, false, is_logging, false, false, NULL, 0,
-                                                 b, log3_message, NULL);
+        instance = b->f3.InstantiateCoSimulation(b->name, token, b->resources, false, is_logging, b->has_event_mode,
+                                                 b->has_event_mode, b->update_refs, (size_t)b->nupdate_ref, b,
+                                                 log3_message, b->update != NULL ? update3 : NULL);
     }
     end_call(b);
     return instance;
@@ -297,6 +316,11 @@ ItmStatus itm_fmi_instantiate(ItmFmuBinary* b, const char* name, const char* tok
         return itm_error_set(&b->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for an FMU");
     }
     b->instance = b->version == 2 ? instantiate2(b, token, is_logging) : instantiate3(b, token, is_logging);
+    if (b->instance == NULL && b->has_event_mode) {
+        // event mode is a claim, too
+        b->has_event_mode = false;
+        b->instance = instantiate3(b, token, is_logging);
+    }
     if (b->instance == NULL) {
         return itm_error_set(&b->error, ITM_ERR_INPUT, __func__, NULL, "the FMU refuses to be instantiated%s%s",
                              b->last[0] != '\0' ? "; its last message: " : "", b->last);
@@ -652,7 +676,7 @@ static ItmStatus refuse_end(ItmFmuBinary* b)
 // Discard with the status `terminated` is a wish to end, not a failure.
 static ItmStatus do_step2(ItmFmuBinary* b, double t, double h)
 {
-    ItmStatus status = CALL2(b, DoStep, b->instance, t, h, fmi2True);
+    ItmStatus status = CALL2(b, DoStep, b->instance, t, h, b->keeps_past ? fmi2False : fmi2True);
     if (status == ITM_OK || b->f2.GetBooleanStatus == NULL || strstr(b->error.message, "Discard") == NULL) {
         return status;
     }
@@ -665,22 +689,29 @@ static ItmStatus do_step2(ItmFmuBinary* b, double t, double h)
     return status;
 }
 
-static ItmStatus do_step3(ItmFmuBinary* b, double t, double h)
+static ItmStatus do_step3(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end)
 {
     fmi3Boolean has_event = false, is_over = false, is_early = false;
     fmi3Float64 last = t + h;
-    ItmStatus status = CALL3(b, DoStep, b->instance, t, h, fmi3True, &has_event, &is_over, &is_early, &last);
+    ItmStatus status = CALL3(b, DoStep, b->instance, t, h, !b->keeps_past, &has_event, &is_over, &is_early, &last);
     if (status == ITM_OK && is_over) {
         b->time = last;
         return refuse_end(b);
     }
+    if (status == ITM_OK && is_early && !(last >= t && last <= t + h)) {
+        return itm_error_set(&b->error, ITM_ERR_DIVERGED, "fmi3DoStep", "fmi3DoStep",
+                             "fmi3DoStep returned early from a step of %.9g s at %.9g s, at %.9g s, which is outside",
+                             h, t, last);
+    }
+    *end = (ItmFmuStepEnd){is_early ? last : t + h, is_early, has_event};
     return status;
 }
 
-ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h)
+ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end)
 {
     b->time = t;
-    return b->version == 2 ? do_step2(b, t, h) : do_step3(b, t, h);
+    *end = (ItmFmuStepEnd){.t = t + h};
+    return b->version == 2 ? do_step2(b, t, h) : do_step3(b, t, h, end);
 }
 
 // ---------------------------------------------------------------------------- model exchange
@@ -798,8 +829,9 @@ ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double*
                : ITM_OK;
 }
 
-ItmStatus itm_fmi_enter_continuous_time(ItmFmuBinary* b)
+ItmStatus itm_fmi_leave_event_mode(ItmFmuBinary* b)
 {
-    return b->version == 2 ? CALL2(b, EnterContinuousTimeMode, b->instance)
-                           : CALL3(b, EnterContinuousTimeMode, b->instance);
+    return b->version == 2  ? CALL2(b, EnterContinuousTimeMode, b->instance)
+           : b->is_exchange ? CALL3(b, EnterContinuousTimeMode, b->instance)
+                            : CALL3(b, EnterStepMode, b->instance);
 }

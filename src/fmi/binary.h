@@ -29,6 +29,8 @@ const char* itm_fmi_get_call_name(int call);
 
 // Receiver of log messages; status as fmi2Status.
 typedef void ItmFmuLogger(void* context, int status, const char* category, const char* text);
+// Called inside a step where the FMU asks for inputs at this time (3.0).
+typedef void ItmFmuUpdate(void* context, double time);
 
 // ---------------------------------------------------------------------------- binary
 
@@ -52,6 +54,13 @@ typedef struct ItmFmuBinary {
     ItmFmuWatch own_watch;
     ItmFmuLogger* logger;        // or NULL
     void* logger_context;
+    // co-simulation of 3.0, set before the instance is made
+    bool  has_event_mode;        // event mode is used
+    ItmFmuUpdate* update;        // or NULL
+    void* update_context;
+    const uint32_t* update_refs; // variables that it sets                             (nupdate_ref)
+    int   nupdate_ref;
+    bool  keeps_past;            // a state of the past may be restored
     char  last[512];             // last message of the FMU that is a warning or worse
     double time;                 // of the simulation, for messages                          s
     ItmError error;              // of the last call that failed
@@ -117,9 +126,24 @@ void itm_fmi_cancel_layer(ItmFmuBinary* b);
 
 // ---------------------------------------------------------------------------- co-simulation
 
+// How a step ended. 3.0 only: an FMU of 2.0 always reaches the end of its step.
+typedef struct ItmFmuStepEnd {
+    double t;        // where the FMU is, s
+    bool is_early;   // it stopped before the end of the step
+    bool has_event;  // and needs event mode
+} ItmFmuStepEnd;
+
 // ITM_ERR_DIVERGED: the FMU returned an error, or asks to end the simulation; the field of the error is ITM_FMU_END then.
 #define ITM_FMU_END "end of simulation"
-ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h);
+ItmStatus itm_fmi_do_step(ItmFmuBinary* b, double t, double h, ItmFmuStepEnd* end);
+
+// ---------------------------------------------------------------------------- events
+
+ItmStatus itm_fmi_enter_event_mode(ItmFmuBinary* b);
+// Iterate event mode until nothing changes. *next: time of the next time event, INFINITY: none.
+ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double* next);
+// Back to continuous time (model exchange) or to steps (co-simulation).
+ItmStatus itm_fmi_leave_event_mode(ItmFmuBinary* b);
 
 // ---------------------------------------------------------------------------- model exchange
 
@@ -131,9 +155,5 @@ ItmStatus itm_fmi_get_nominals(ItmFmuBinary* b, double* nominal, size_t nx);
 ItmStatus itm_fmi_get_derivatives(ItmFmuBinary* b, double* dx, size_t nx);
 ItmStatus itm_fmi_get_indicators(ItmFmuBinary* b, double* z, size_t nz);
 ItmStatus itm_fmi_complete_step(ItmFmuBinary* b, bool* has_event);
-ItmStatus itm_fmi_enter_event_mode(ItmFmuBinary* b);
-// Iterate event mode until nothing changes. *next: time of the next time event, INFINITY: none.
-ItmStatus itm_fmi_update_discrete(ItmFmuBinary* b, bool* has_new_states, double* next);
-ItmStatus itm_fmi_enter_continuous_time(ItmFmuBinary* b);
 
 #endif

@@ -3,7 +3,8 @@
 // The pair of Dormand and Prince of order 5(4) with error control, inside each micro step. The host process must not bring
 // an integrator with public symbols (FMUs export CVode and BLAS themselves), so it is a hundred lines of our own. Where it
 // would need more than a few hundred steps in one micro step, the model is stiff, and a linearly implicit method of order 2
-// takes over (the second-order Rosenbrock pair of Shampine and Reichelt), with the Jacobian by differences.
+// takes over (the second-order Rosenbrock pair of Shampine and Reichelt), with the Jacobian by directional derivatives of the FMU
+// where it has them and they have been proven, otherwise by differences.
 //
 // Events: sign changes of the indicators are located by bisection on the cubic through both ends of the step; time events
 // end a step; step events are asked for after every step. A step ends at the first of them and goes on after event mode.
@@ -32,9 +33,9 @@ struct ItmFmuExchange {
     double *z, *z_try;   // indicators at the start and at the end             (nz)
     double* J;           // Jacobian, then factors of I - h d J; NULL: none    (nx x nx)
     int*    pivot;       //                                                    (nx)
+    uint32_t* derivative_refs; // where the FMU has directional derivatives    (nx)
     double  tolerance;
     double  h_next;      // step that the error control suggests               s
-    double  next_event;  // of the next time event, INFINITY: none             s
     double  begin, h;    // the micro step                                     s
     bool    is_stiff;    // the implicit method is in use in this micro step
     void*   memory;
@@ -72,13 +73,7 @@ ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error)
     e->z = at;
     e->z_try = at + e->nz;
     e->tolerance = x->spec->tolerance > 0.0 ? x->spec->tolerance : DEFAULT_TOLERANCE;
-    e->next_event = INFINITY;
-
-    // after initialization the FMU is in event mode
-    bool has_new_states;
-    status = itm_fmi_update_discrete(&x->binary, &has_new_states, &e->next_event);
-    status = status == ITM_OK ? itm_fmi_enter_continuous_time(&x->binary) : status;
-    status = status == ITM_OK ? itm_fmi_get_continuous(&x->binary, e->x, e->nx) : status;
+    status = itm_fmi_get_continuous(&x->binary, e->x, e->nx);
     if (status != ITM_OK) {
         return status;
     }
@@ -95,20 +90,47 @@ void itm_fmi_destroy_exchange(ItmFmuExchange* e)
         free(e->memory);
         free(e->J);
         free(e->pivot);
+        free(e->derivative_refs);
         free(e);
     }
 }
 
-void itm_fmi_save_exchange(const ItmFmuExchange* e, double* reals)
+static ItmStatus check_states(ItmFmuInstance* x)
 {
-    reals[0] = e->h_next;
-    reals[1] = e->next_event;
+    return x->exchange->nx == (size_t)x->spec->nslope
+               ? ITM_OK
+               : itm_error_set(&x->binary.error, ITM_ERR_INPUT, "itm_fmi_get_states", NULL,
+                               "the FMU has %zu continuous states, and its description lists %d", x->exchange->nx,
+                               x->spec->nslope);
 }
 
-void itm_fmi_restore_exchange(ItmFmuInstance* x, const double* reals)
+ItmStatus itm_fmi_get_exchange_states(ItmFmuInstance* x, double* states)
 {
-    x->exchange->h_next = reals[0];
-    x->exchange->next_event = reals[1];
+    ItmStatus status = check_states(x);
+    if (status == ITM_OK) {
+        memcpy(states, x->exchange->x, sizeof(double) * x->exchange->nx);
+    }
+    return status;
+}
+
+ItmStatus itm_fmi_set_exchange_states(ItmFmuInstance* x, const double* states)
+{
+    ItmStatus status = check_states(x);
+    if (status != ITM_OK) {
+        return status;
+    }
+    memcpy(x->exchange->x, states, sizeof(double) * x->exchange->nx);
+    return itm_fmi_set_continuous(&x->binary, states, x->exchange->nx);
+}
+
+double itm_fmi_get_exchange_step(const ItmFmuExchange* e)
+{
+    return e->h_next;
+}
+
+void itm_fmi_restore_exchange(ItmFmuInstance* x, double step)
+{
+    x->exchange->h_next = step;
     (void)itm_fmi_get_continuous(&x->binary, x->exchange->x, x->exchange->nx);
 }
 
@@ -230,12 +252,37 @@ static void solve(const double* M, const int* pivot, size_t n, double* b)
     }
 }
 
-// M = I - h d J by differences of the derivatives.
+// Columns of J by directional derivatives of the FMU. False: it has none that can be relied on.
+static bool derive(ItmFmuInstance* m, double t, ItmStatus* status)
+{
+    ItmFmuExchange* e = m->exchange;
+    const ItmFmuSpec* spec = m->spec;
+    size_t n = e->nx;
+    double one = 1.0;
+    bool is_good = spec->has_derivatives && (size_t)spec->nslope == n;
+    *status = is_good ? evaluate(m, t, e->x, e->k[6]) : ITM_OK;
+    for (size_t j = 0; j < n && is_good && *status == ITM_OK; j++) {
+        is_good = itm_fmi_get_directional(&m->binary, e->derivative_refs, (int)n, &spec->slopes[j].state, 1, &one,
+                                          e->k[6]) == ITM_OK;
+        for (size_t i = 0; i < n; i++) {
+            e->J[i * n + j] = e->k[6][i];
+        }
+    }
+    return is_good;
+}
+
+// M = I - h d J, J by directional derivatives, or by differences of the derivatives.
 static ItmStatus assemble(ItmFmuInstance* m, double t, double hd)
 {
     ItmFmuExchange* e = m->exchange;
     size_t n = e->nx;
-    ItmStatus status = ITM_OK;
+    ItmStatus status;
+    if (derive(m, t, &status)) {
+        for (size_t i = 0; i < n * n; i++) {
+            e->J[i] = (i % (n + 1) == 0 ? 1.0 : 0.0) - hd * e->J[i];
+        }
+        return status;
+    }
     memcpy(e->x_try, e->x, sizeof(double) * n);
     for (size_t j = 0; j < n && status == ITM_OK; j++) {
         double delta = 1e-7 * fmax(fabs(e->x[j]), e->nominal[j]);
@@ -300,16 +347,21 @@ static ItmStatus try_implicit(ItmFmuInstance* m, double t, double h, double* err
     return status;
 }
 
-static bool become_stiff(ItmFmuExchange* e)
+static bool become_stiff(ItmFmuInstance* m)
 {
+    ItmFmuExchange* e = m->exchange;
     if (e->nx == 0 || e->nx > MOST_STIFF_STATES) {
         return false;
     }
     if (e->J == NULL) {
         e->J = calloc(e->nx * e->nx, sizeof *e->J);
         e->pivot = calloc(e->nx, sizeof *e->pivot);
+        e->derivative_refs = calloc(e->nx, sizeof *e->derivative_refs);
+        for (int i = 0; i < m->spec->nslope && (size_t)i < e->nx && e->derivative_refs != NULL; i++) {
+            e->derivative_refs[i] = m->spec->slopes[i].derivative;
+        }
     }
-    e->is_stiff = e->J != NULL && e->pivot != NULL;
+    e->is_stiff = e->J != NULL && e->pivot != NULL && e->derivative_refs != NULL;
     return e->is_stiff;
 }
 
@@ -368,33 +420,8 @@ static ItmStatus handle_event(ItmFmuInstance* m)
 {
     ItmFmuExchange* e = m->exchange;
     bool has_new_states = false;
-    m->nevent++;
-    ItmStatus status = itm_fmi_enter_event_mode(&m->binary);
-    // discrete inputs that changed since the last step
-    for (int g = 0; g < m->in.ngroup && status == ITM_OK; g++) {
-        if (m->in.groups[g].is_dirty) {
-            status = itm_fmi_set(&m->binary, m->in.groups[g].type, m->in.groups[g].refs, m->in.groups[g].nref,
-                                 m->in.groups[g].values, m->in.groups[g].nvalue);
-            m->in.groups[g].is_dirty = false;
-        }
-    }
-    status = status == ITM_OK ? itm_fmi_update_discrete(&m->binary, &has_new_states, &e->next_event) : status;
-    status = status == ITM_OK ? itm_fmi_enter_continuous_time(&m->binary) : status;
-    if (status == ITM_OK && has_new_states) {
-        status = itm_fmi_get_continuous(&m->binary, e->x, e->nx);
-    }
-    return status;
-}
-
-static bool has_discrete_inputs(const ItmFmuAccess* in)
-{
-    for (int g = 0; g < in->ngroup; g++) {
-        bool is_float = in->groups[g].type == ITM_FMI_FLOAT64 || in->groups[g].type == ITM_FMI_FLOAT32;
-        if (in->groups[g].is_dirty && !is_float) {
-            return true;
-        }
-    }
-    return false;
+    ItmStatus status = itm_fmi_handle_event(m, &has_new_states);
+    return status == ITM_OK && has_new_states ? itm_fmi_get_continuous(&m->binary, e->x, e->nx) : status;
 }
 
 // ---------------------------------------------------------------------------- micro step
@@ -450,17 +477,17 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
     e->h = H;
     e->is_stiff = false;
     ItmStatus status = itm_fmi_feed(m, 0.0, H);
-    if (status == ITM_OK && (has_discrete_inputs(&m->in) || e->next_event <= t)) {
+    if (status == ITM_OK && (itm_fmi_has_discrete_inputs(m) || m->next_event <= t)) {
         status = handle_event(m);
     }
     status = status == ITM_OK ? begin_step(m, t) : status;
     double h = e->h_next > 0.0 ? e->h_next : 0.1 * H;
     int nevent = 0;
     for (int n = 0; status == ITM_OK && t < end; n++) {
-        if (n == STIFF_STEPS && become_stiff(e)) {
+        if (n == STIFF_STEPS && become_stiff(m)) {
             h = 0.1 * H;
         }
-        double goal = fmin(end, e->next_event);
+        double goal = fmin(end, m->next_event);
         bool is_last = t + 1.01 * h >= goal, has_event;
         double step = is_last ? goal - t : h, error = 0.0;
         status = e->is_stiff ? try_implicit(m, t, step, &error) : try_explicit(m, t, step, &error);
@@ -480,7 +507,7 @@ ItmStatus itm_fmi_integrate(ItmFmuInstance* m, double t, double H)
             break;
         }
         t = is_last && taken == step ? goal : t + taken;
-        if (has_event || t >= e->next_event) {
+        if (has_event || t >= m->next_event) {
             status = ++nevent <= MOST_EVENTS ? handle_event(m) : refuse_events(m, t);
         }
         // after an event and with new inputs derivatives start anew

@@ -27,6 +27,7 @@ struct ItmFmu {
     ItmFmuScalar*  inputs;       //                                       (ninput)
     ItmFmuScalar*  outputs;      //                                       (noutput)
     ItmFmuPort*    ports;        //                                       (nport)
+    ItmFmuSlope*   slopes;       //                                       (nslope)
     char**  input_names;         //                                       (ninput)
     char**  port_names;          //                                       (nport)
     bool    is_proven;
@@ -89,6 +90,7 @@ static void forget_choices(ItmFmu* f)
     free(f->inputs);
     free(f->outputs);
     free(f->ports);
+    free(f->slopes);
     free(f->input_names);
     free(f->port_names);
     free(f->infos);
@@ -98,6 +100,7 @@ static void forget_choices(ItmFmu* f)
     f->settings = NULL;
     f->inputs = f->outputs = NULL;
     f->ports = NULL;
+    f->slopes = NULL;
     f->input_names = f->port_names = NULL;
     f->infos = NULL;
     f->name = f->library = f->resources = NULL;
@@ -201,6 +204,11 @@ static ItmStatus find_scalar(const ItmFmu* f, const char* name, int* variable, i
                                "array variable of the FMU has no element '%s'; indices count from 1", name);
 }
 
+static bool is_real(ItmFmiType type)
+{
+    return type == ITM_FMI_FLOAT64 || type == ITM_FMI_FLOAT32;
+}
+
 // Conversion to SI where the unit is known.
 static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
 {
@@ -213,7 +221,9 @@ static ItmFmuScalar make_scalar(const ItmFmu* f, int variable, int element)
                           .element = element,
                           .count = (int)v->count,
                           .scale = is_known ? c.factor : 1.0,
-                          .shift = is_known && !v->is_relative ? c.offset : 0.0};
+                          .shift = is_known && !v->is_relative ? c.offset : 0.0,
+                          .is_discrete = v->causality == ITM_FMI_INPUT &&
+                                         (v->variability != ITM_FMI_CONTINUOUS || !is_real(v->type))};
 }
 
 static bool is_number(ItmFmiType type)
@@ -319,8 +329,9 @@ static ItmStatus choose_values(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
 
 // ---------------------------------------------------------------------------- ports
 
+// has_update becomes false where the variable cannot be set while the FMU integrates.
 static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causality, ItmDimension dimension,
-                            ItmFmuScalar* scalar, ItmError* error)
+                            ItmFmuScalar* scalar, bool* has_update, ItmError* error)
 {
     bool is_reversed = typed[0] == '-';
     const char* name = typed + is_reversed;
@@ -332,9 +343,8 @@ static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causal
         return status;
     }
     const ItmFmiVariable* v = &f->description->variables[variable];
-    bool is_real = v->type == ITM_FMI_FLOAT64 || v->type == ITM_FMI_FLOAT32;
-    if (v->causality != causality || !is_real) {
-        bool is_mechanism = is_real && causality == ITM_FMI_OUTPUT && v->causality == ITM_FMI_INPUT;
+    if (v->causality != causality || !is_real(v->type)) {
+        bool is_mechanism = is_real(v->type) && causality == ITM_FMI_OUTPUT && v->causality == ITM_FMI_INPUT;
         return itm_error_set(
             error, ITM_ERR_INPUT, "itm_fmi_choose", typed,
             "variable '%s' of the FMU is %s %s; a port needs a real %s here%s", v->name,
@@ -345,6 +355,7 @@ static ItmStatus choose_end(ItmFmu* f, const char* typed, ItmFmiCausality causal
             is_mechanism ? ": an FMU that takes forces and returns rates is a mechanism, not a partner" : "");
     }
     *scalar = make_scalar(f, variable, element);
+    *has_update = *has_update && v->has_intermediate_update && v->count == 1;
     // ours = scale * theirs + shift; reversed: both change sign
     scalar->scale = is_reversed ? -scalar->scale : scalar->scale;
     scalar->shift = is_reversed ? -scalar->shift : scalar->shift;
@@ -376,12 +387,18 @@ static ItmStatus choose_port(ItmFmu* f, const ItmFmuPortDef* def, ItmFmuPort* po
     bool is_turning = def->is_rotational;
     port->has_rate = def->rate != NULL;
     port->has_position = def->position != NULL;
-    ItmStatus status = choose_end(f, def->force, ITM_FMI_OUTPUT, is_turning ? torque : force, &port->force, error);
+    const ItmFmiKind* kind = &f->description->kinds[ITM_FMI_CO_SIMULATION];
+    bool is_unused = false;
+    port->has_update = f->spec.version == 3 && !f->spec.is_exchange && kind->has_intermediate_update;
+    ItmStatus status =
+        choose_end(f, def->force, ITM_FMI_OUTPUT, is_turning ? torque : force, &port->force, &is_unused, error);
     if (status == ITM_OK && port->has_rate) {
-        status = choose_end(f, def->rate, ITM_FMI_INPUT, is_turning ? frequency : velocity, &port->rate, error);
+        status = choose_end(f, def->rate, ITM_FMI_INPUT, is_turning ? frequency : velocity, &port->rate,
+                            &port->has_update, error);
     }
     if (status == ITM_OK && port->has_position) {
-        status = choose_end(f, def->position, ITM_FMI_INPUT, is_turning ? angle : length, &port->position, error);
+        status = choose_end(f, def->position, ITM_FMI_INPUT, is_turning ? angle : length, &port->position,
+                            &port->has_update, error);
         port->position.shift += def->offset;
         port->start = status == ITM_OK ? get_start(f, def->position, &port->position) : 0.0;
     }
@@ -557,12 +574,39 @@ static void claim(ItmFmu* f, int kind)
     s->version = d->major;
     s->token = d->token;
     s->is_exchange = kind == ITM_FMI_MODEL_EXCHANGE;
-    s->has_state = k->can_get_set_state;
-    s->has_bytes = k->can_get_set_state && k->can_serialize_state;
+    s->has_state = k->can_get_set_state && !f->def.is_stateless;
+    s->has_bytes = s->has_state && k->can_serialize_state;
     s->has_slopes = d->major == 2 && k->can_interpolate_inputs && !s->is_exchange;
+    s->has_event_mode = d->major == 3 && k->has_event_mode && !s->is_exchange;
     s->needs_completed_step = k->needs_completed_step;
     s->nx = (int)itm_description_count_states(d);
     s->nz = d->nevent_indicator;
+}
+
+// Continuous states and their derivatives; none where some are arrays.
+static ItmStatus choose_slopes(ItmFmu* f, ItmError* error)
+{
+    const ItmFmiDescription* d = f->description;
+    int n = d->derivatives.count;
+    f->slopes = calloc((size_t)n + 1, sizeof *f->slopes);
+    f->spec.slopes = f->slopes;
+    if (f->slopes == NULL) {
+        return refuse_memory(error);
+    }
+    bool is_good = true;
+    for (int i = 0; i < n && is_good; i++) {
+        const ItmFmiVariable* v = &d->variables[d->derivatives.items[i].variable];
+        is_good = v->derivative_of != ITM_NONE && v->count == 1 && v->type == ITM_FMI_FLOAT64;
+        if (is_good) {
+            const ItmFmiVariable* state = &d->variables[v->derivative_of];
+            f->slopes[i] = (ItmFmuSlope){.state = state->value_reference,
+                                         .derivative = v->value_reference,
+                                         .nominal = state->nominal > 0.0 ? state->nominal : 1.0};
+        }
+    }
+    f->spec.nslope = is_good ? n : 0;
+    f->spec.has_state_access = f->spec.is_exchange && f->spec.nslope > 0;
+    return ITM_OK;
 }
 
 ItmStatus itm_fmi_choose(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
@@ -587,7 +631,8 @@ ItmStatus itm_fmi_choose(ItmFmu* f, const ItmFmuDef* def, ItmError* error)
     status = f->name != NULL ? choose_paths(f, kind, error) : refuse_memory(error);
     status = status == ITM_OK ? choose_values(f, def, error) : status;
     status = status == ITM_OK ? choose_ports(f, def, error) : status;
-    return status == ITM_OK ? choose_signals(f, def, error) : status;
+    status = status == ITM_OK ? choose_signals(f, def, error) : status;
+    return status == ITM_OK ? choose_slopes(f, error) : status;
 }
 
 static void note(ItmFmu* f, const char* claim, const ItmFmuProbe* probe)
@@ -646,6 +691,17 @@ ItmStatus itm_fmi_prove(ItmFmu* f, ItmError* error)
         f->is_proven = true;
         if (s->has_state) {
             prove_state(f);
+        }
+        if (s->is_exchange && f->description->kinds[ITM_FMI_MODEL_EXCHANGE].has_directional_derivatives) {
+            ItmFmuProbe derivatives = itm_fmi_probe_derivatives(s, &f->def.limits);
+            s->has_derivatives = derivatives.verdict == ITM_FMU_HOLDS;
+            if (!s->has_derivatives && derivatives.verdict != ITM_FMU_NOT_CLAIMED) {
+                note(f, "claims that it has directional derivatives, which are not relied on", &derivatives);
+            }
+        }
+        if (s->has_state && s->nslope > 0 && !s->is_exchange) {
+            ItmFmuProbe access = itm_fmi_probe_state_access(s, &f->def.limits, get_probe_step(f));
+            s->has_state_access = access.verdict == ITM_FMU_HOLDS;
         }
         ItmFmuProbe latch = itm_fmi_probe_latch(s, &f->def.limits, get_probe_step(f));
         if (latch.verdict == ITM_FMU_WRONG) {

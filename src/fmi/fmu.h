@@ -44,6 +44,7 @@ typedef struct ItmFmuDef {
     double start, stop;          // experiment, s; stop NAN: none
     bool   keeps_units;          // values in the units of the FMU; otherwise SI where the unit is known
     bool   is_logging;           // all messages, not only warnings and errors
+    bool   is_stateless;         // its state is never saved, whatever it claims
     ItmFmuIsolation isolation;
     ItmFmuLimits limits;
     bool   is_restarting;
@@ -109,8 +110,12 @@ typedef struct ItmFmuProbe {
 ItmFmuProbe itm_fmi_probe_determinism(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // Save, step, restore, step: the same bits. has_bytes of the spec: as bytes, restored in another process.
 ItmFmuProbe itm_fmi_probe_state(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
+// States can be read and set one by one: what was set is read again, and the next steps follow it.
+ItmFmuProbe itm_fmi_probe_state_access(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 // New inputs act from the start of the next step. WRONG: the FMU latches inputs.
 ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
+// Directional derivatives, of an FMU that claims to have them, agree with differences.
+ItmFmuProbe itm_fmi_probe_derivatives(const ItmFmuSpec* spec, const ItmFmuLimits* limits);
 // Processor time of a step, s; NAN: it failed.
 double itm_fmi_measure_step(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double step);
 

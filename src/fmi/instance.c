@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REFRESH_STEP 1e-9  // s; the first step after a new input where the FMU latches inputs
+#define REFRESH_STEP 1e-9   // s; the first step after a new input where the FMU latches inputs
+#define MOST_RETURNS 10000  // before the end of one micro step
 
 static ItmStatus refuse_memory(ItmError* error)
 {
@@ -17,14 +18,15 @@ static ItmStatus refuse_memory(ItmError* error)
 
 // ---------------------------------------------------------------------------- access
 
-static int find_group(ItmFmuAccess* a, ItmFmiType type, int version)
+static int find_group(ItmFmuAccess* a, ItmFmiType type, bool is_discrete, int version)
 {
     for (int g = 0; g < a->ngroup; g++) {
-        if (a->groups[g].type == type) {
+        if (a->groups[g].type == type && a->groups[g].is_discrete == is_discrete) {
             return g;
         }
     }
     a->groups[a->ngroup].type = type;
+    a->groups[a->ngroup].is_discrete = is_discrete;
     a->groups[a->ngroup].size = itm_fmi_get_value_size(version, type);
     return a->ngroup++;
 }
@@ -55,16 +57,17 @@ static bool create_access(ItmFmuAccess* a, const ItmFmuScalar* scalars, int n, i
     int* first = calloc((size_t)n + 1, sizeof *first);
     a->n = n;
     a->scalars = calloc((size_t)n + 1, sizeof *a->scalars);
-    bool is_used[ITM_FMI_TYPE_COUNT] = {false};
+    bool is_used[ITM_FMI_TYPE_COUNT][2] = {{false}};
     size_t ntype = 0;
     for (int i = 0; i < n; i++) {
-        ntype += !is_used[scalars[i].type];
-        is_used[scalars[i].type] = true;
+        bool* is_there_already = &is_used[scalars[i].type][scalars[i].is_discrete];
+        ntype += !*is_there_already;
+        *is_there_already = true;
     }
     char* memory = a->memory = calloc(ntype + 1, per_group);
     bool is_there = first != NULL && a->scalars != NULL && memory != NULL;
     for (int i = 0; i < n && is_there; i++) {
-        int ngroup = a->ngroup, g = find_group(a, (ItmFmiType)scalars[i].type, version);
+        int ngroup = a->ngroup, g = find_group(a, (ItmFmiType)scalars[i].type, scalars[i].is_discrete, version);
         if (g == ngroup) {
             a->groups[g].values = memory + (size_t)g * (per_group / 16 * 16);
             a->groups[g].refs = (uint32_t*)(void*)(a->groups[g].values + nvalue * 8);
@@ -118,14 +121,13 @@ static void put_scalar(const ItmFmuInstance* x, ItmFmuAccess* a, int i, double n
     a->groups[g].is_dirty = a->groups[g].is_dirty || memcmp(before, value, size) != 0;
 }
 
-// Give the FMU the values that have changed; with is_discrete also those that are no floating-point numbers, which model
-// exchange takes in event mode only.
+// Give the FMU the values that have changed; with is_discrete also those of discrete inputs, which an FMU with event mode takes
+// there only.
 static ItmStatus write_access(ItmFmuInstance* x, ItmFmuAccess* a, bool is_discrete)
 {
     ItmStatus status = ITM_OK;
     for (int g = 0; g < a->ngroup && status == ITM_OK; g++) {
-        bool is_float = a->groups[g].type == ITM_FMI_FLOAT64 || a->groups[g].type == ITM_FMI_FLOAT32;
-        if (!a->groups[g].is_dirty || !(is_float || is_discrete)) {
+        if (!a->groups[g].is_dirty || (a->groups[g].is_discrete && !is_discrete)) {
             continue;
         }
         status = itm_fmi_set(&x->binary, a->groups[g].type, a->groups[g].refs, a->groups[g].nref, a->groups[g].values,
@@ -219,6 +221,7 @@ static ItmStatus start(ItmFmuInstance* x)
     ItmFmuBinary* b = &x->binary;
     x->is_failed = x->has_stepped = false;
     x->t = b->time = spec->start;
+    b->has_event_mode = spec->has_event_mode;
     ItmStatus status = itm_fmi_instantiate(b, spec->name, spec->token, spec->resources, spec->is_logging);
     status = status == ITM_OK ? set_phase(x, ITM_FMU_CONFIGURE) : status;
     status = status == ITM_OK ? set_phase(x, ITM_FMU_START) : status;
@@ -226,6 +229,14 @@ static ItmStatus start(ItmFmuInstance* x)
     // inputs that nothing sets keep the start values of the FMU, and elements of arrays go together
     status = status == ITM_OK ? read_access(x, &x->in) : status;
     status = status == ITM_OK ? itm_fmi_exit_initialization(b) : status;
+    x->next_event = INFINITY;
+    x->is_updating = x->update.n > 0;
+    if (status == ITM_OK && (spec->is_exchange || b->has_event_mode)) {
+        // after initialization the FMU is in event mode
+        bool has_new_states;
+        status = itm_fmi_update_discrete(b, &has_new_states, &x->next_event);
+        status = status == ITM_OK ? itm_fmi_leave_event_mode(b) : status;
+    }
     if (status == ITM_OK && spec->is_exchange) {
         status = itm_fmi_create_exchange(x, &b->error);
     }
@@ -245,6 +256,62 @@ static void stop(ItmFmuInstance* x)
     itm_fmi_free_instance(&x->binary);
 }
 
+// ---------------------------------------------------------------------------- intermediate update
+
+// Rates and positions of the ports that take them while the FMU integrates.
+static bool lay_out_updates(ItmFmuInstance* x)
+{
+    const ItmFmuSpec* spec = x->spec;
+    size_t most = 2 * (size_t)spec->nport + 1;
+    ItmFmuScalar* scalars = calloc(most, sizeof *scalars);
+    x->update_port = calloc(most, sizeof *x->update_port);
+    x->update_refs = calloc(most, sizeof *x->update_refs);
+    bool is_there = scalars != NULL && x->update_port != NULL && x->update_refs != NULL;
+    int n = 0;
+    for (int i = 0; i < spec->nport && is_there; i++) {
+        const ItmFmuPort* port = &spec->ports[i];
+        if (port->has_update && port->has_rate) {
+            x->update_port[n] = i;
+            scalars[n++] = port->rate;
+        }
+        if (port->has_update && port->has_position) {
+            x->update_port[n] = ~i;
+            scalars[n++] = port->position;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        x->update_refs[i] = scalars[i].reference;
+    }
+    is_there = is_there && create_access(&x->update, scalars, n, spec->version);
+    free(scalars);
+    return is_there;
+}
+
+// Linear rate at a time into a step of length h: w(tau) = w + tau/h (w_end - w), s(tau) = s + tau w + tau^2 / (2 h) (w_end - w)
+static double get_rate(const ItmFmuInstance* x, int port, double share)
+{
+    return x->w[port] + share * (x->w_end[port] - x->w[port]);
+}
+
+static double get_position(const ItmFmuInstance* x, int port, double tau, double share)
+{
+    return x->s[port] + tau * (x->w[port] + 0.5 * share * (x->w_end[port] - x->w[port]));
+}
+
+// The FMU asks for inputs at a time inside its step.
+static void update_inputs(void* context, double time)
+{
+    ItmFmuInstance* x = context;
+    double tau = fmin(fmax(time - x->step_start, 0.0), x->step), share = x->step > 0.0 ? tau / x->step : 0.0;
+    x->has_asked = true;
+    for (int i = 0; i < x->update.n; i++) {
+        int port = x->update_port[i];
+        put_scalar(x, &x->update, i, port >= 0 ? get_rate(x, port, share) : get_position(x, ~port, tau, share));
+    }
+    // inside of fmi3DoStep: an error comes back from there
+    (void)write_access(x, &x->update, false);
+}
+
 // ---------------------------------------------------------------------------- creation
 
 static bool lay_out(ItmFmuInstance* x)
@@ -254,15 +321,18 @@ static bool lay_out(ItmFmuInstance* x)
     ItmFmuScalar* in = calloc((size_t)(n + 2 * nport) + 1, sizeof *in);
     ItmFmuScalar* forces = calloc((size_t)nport + 1, sizeof *forces);
     x->rate_at = calloc(2 * (size_t)nport + 2, sizeof *x->rate_at);
-    x->reals = calloc(3 * (size_t)nport + (size_t)n + 1, sizeof *x->reals);
-    x->slope_refs = calloc((size_t)nport + 1, sizeof *x->slope_refs);
-    bool is_there = in != NULL && forces != NULL && x->rate_at != NULL && x->reals != NULL && x->slope_refs != NULL;
+    x->reals = calloc(3 * (size_t)nport + (size_t)n + (size_t)spec->nslope + 1, sizeof *x->reals);
+    bool is_there = in != NULL && forces != NULL && x->rate_at != NULL && x->reals != NULL && lay_out_updates(x);
     if (is_there) {
         x->position_at = x->rate_at + nport;
         x->s = x->reals;
         x->w = x->s + nport;
         x->w_end = x->w + nport;
         x->input_start = x->w_end + nport;
+        x->nominal = x->input_start + n;
+        for (int i = 0; i < spec->nslope; i++) {
+            x->nominal[i] = spec->slopes[i].nominal;
+        }
         for (int i = 0; i < n; i++) {
             in[i] = spec->inputs[i];
         }
@@ -270,7 +340,6 @@ static bool lay_out(ItmFmuInstance* x)
             const ItmFmuPort* port = &spec->ports[i];
             x->rate_at[i] = x->position_at[i] = ITM_NONE;
             if (port->has_rate) {
-                x->slope_refs[i] = port->rate.reference;
                 x->rate_at[i] = n;
                 in[n++] = port->rate;
             }
@@ -293,8 +362,9 @@ static bool lay_out(ItmFmuInstance* x)
 typedef struct SavedHead {
     uint64_t size;    // bytes that follow; 0: `number` names a state that is kept in this process
     uint64_t number;  // of the state
-    double t;
-    double exchange[ITM_FMU_EXCHANGE_REALS];
+    double t, next_event;
+    double exchange_step;
+    uint64_t is_updating;
 } SavedHead;
 
 // Room for a state: what it is now, and half as much again, because it may grow with the discrete states.
@@ -325,7 +395,14 @@ ItmStatus itm_fmi_create_instance(ItmFmuInstance** instance, const ItmFmuSpec* s
     x->binary.watch = watch;
     x->binary.logger = logger;
     x->binary.logger_context = logger_context;
+    x->binary.keeps_past = spec->has_state;
     ItmStatus status = lay_out(x) ? ITM_OK : refuse_memory(&x->binary.error);
+    if (x->update.n > 0) {
+        x->binary.update = update_inputs;
+        x->binary.update_context = x;
+        x->binary.update_refs = x->update_refs;
+        x->binary.nupdate_ref = x->update.n;
+    }
     status = status == ITM_OK ? itm_fmi_load(&x->binary, spec->library, spec->version, spec->is_exchange) : status;
     status = status == ITM_OK ? start(x) : status;
     status = status == ITM_OK ? measure_state(x) : status;
@@ -356,7 +433,9 @@ void itm_fmi_destroy_instance(ItmFmuInstance* x)
     destroy_access(&x->out);
     free(x->rate_at);
     free(x->reals);
-    free(x->slope_refs);
+    destroy_access(&x->update);
+    free(x->update_port);
+    free(x->update_refs);
     free(x);
 }
 
@@ -393,27 +472,26 @@ void itm_fmi_get_inputs(ItmFmuInstance* x, double* u)
     }
 }
 
-static void put_ports(ItmFmuInstance* x, double s_of_w, double s_of_w_end, double share)
+// Rate and position of the ports at a share of a step of length h.
+static void put_ports(ItmFmuInstance* x, double tau, double share)
 {
     for (int i = 0; i < x->spec->nport; i++) {
         if (x->rate_at[i] != ITM_NONE) {
-            put_scalar(x, &x->in, x->rate_at[i], x->w[i] + share * (x->w_end[i] - x->w[i]));
+            put_scalar(x, &x->in, x->rate_at[i], get_rate(x, i, share));
         }
         if (x->position_at[i] != ITM_NONE) {
-            put_scalar(x, &x->in, x->position_at[i], x->s[i] + s_of_w * x->w[i] + s_of_w_end * x->w_end[i]);
+            put_scalar(x, &x->in, x->position_at[i], get_position(x, i, tau, share));
         }
     }
 }
 
-// Linear rate: w(tau) = w + tau/h (w_end - w), s(tau) = s + tau w + tau^2 / (2 h) (w_end - w)
 ItmStatus itm_fmi_feed(ItmFmuInstance* x, double tau, double h)
 {
-    double share = h > 0.0 ? tau / h : 0.0, part = 0.5 * tau * share;
-    put_ports(x, tau - part, part, share);
-    return write_access(x, &x->in, !x->spec->is_exchange);
+    put_ports(x, tau, h > 0.0 ? tau / h : 0.0);
+    return write_access(x, &x->in, !x->spec->is_exchange && !x->binary.has_event_mode);
 }
 
-// Inputs at the present motion. Discrete inputs of model exchange wait for the event at the start of the next step.
+// Inputs at the present motion. Discrete inputs of an FMU with events wait for the event at the start of the next step.
 static ItmStatus feed_now(ItmFmuInstance* x)
 {
     return itm_fmi_feed(x, 0.0, 0.0);
@@ -441,14 +519,19 @@ void itm_fmi_get_outputs(ItmFmuInstance* x, double* y)
 
 // ---------------------------------------------------------------------------- steps
 
-// The FMU integrates the linear rate itself.
+// The FMU integrates the linear rate itself, and the position from its start to its end.
 static ItmStatus give_slopes(ItmFmuInstance* x, double h)
 {
     ItmStatus status = ITM_OK;
     for (int i = 0; i < x->spec->nport && status == ITM_OK; i++) {
-        if (x->rate_at[i] != ITM_NONE) {
-            double slope = (x->w_end[i] - x->w[i]) / (h * x->spec->ports[i].rate.scale);
-            status = itm_fmi_set_slopes(&x->binary, &x->slope_refs[i], 1, &slope);
+        const ItmFmuPort* port = &x->spec->ports[i];
+        if (port->has_rate) {
+            double slope = (x->w_end[i] - x->w[i]) / (h * port->rate.scale);
+            status = itm_fmi_set_slopes(&x->binary, &port->rate.reference, 1, &slope);
+        }
+        if (port->has_position && status == ITM_OK) {
+            double slope = 0.5 * (x->w[i] + x->w_end[i]) / port->position.scale;
+            status = itm_fmi_set_slopes(&x->binary, &port->position.reference, 1, &slope);
         }
     }
     return status;
@@ -463,21 +546,78 @@ static bool has_new_inputs(const ItmFmuAccess* a)
     return is_any;
 }
 
+bool itm_fmi_has_discrete_inputs(const ItmFmuInstance* x)
+{
+    bool is_any = false;
+    for (int g = 0; g < x->in.ngroup; g++) {
+        is_any = is_any || (x->in.groups[g].is_dirty && x->in.groups[g].is_discrete);
+    }
+    return is_any;
+}
+
+ItmStatus itm_fmi_handle_event(ItmFmuInstance* x, bool* has_new_states)
+{
+    bool ignored;
+    x->nevent++;
+    ItmStatus status = itm_fmi_enter_event_mode(&x->binary);
+    status = status == ITM_OK ? write_access(x, &x->in, true) : status;
+    if (status == ITM_OK) {
+        status =
+            itm_fmi_update_discrete(&x->binary, has_new_states != NULL ? has_new_states : &ignored, &x->next_event);
+    }
+    return status == ITM_OK ? itm_fmi_leave_event_mode(&x->binary) : status;
+}
+
+// Steps from t over h: one, unless the FMU returns early or has an event inside.
+static ItmStatus advance(ItmFmuInstance* x, double t, double h)
+{
+    double until = t + h, left = h, least = 1e-12 * fmax(fabs(until), h);
+    ItmStatus status = ITM_OK;
+    for (int n = 0; left > least && status == ITM_OK; n++) {
+        if (n > MOST_RETURNS) {
+            return itm_error_set(&x->binary.error, ITM_ERR_DIVERGED, "fmi3DoStep", "fmi3DoStep",
+                                 "the FMU returned early more than %d times in one step at %.9g s", MOST_RETURNS, t);
+        }
+        bool is_cut = x->next_event < until - least;
+        ItmFmuStepEnd end;
+        status = itm_fmi_do_step(&x->binary, t, is_cut ? x->next_event - t : left, &end);
+        t = end.is_early ? end.t : is_cut ? x->next_event : until;
+        left = until - t;
+        x->binary.time = t;
+        if (status == ITM_OK && x->binary.has_event_mode && (end.has_event || x->next_event <= t + least)) {
+            status = itm_fmi_handle_event(x, NULL);
+        }
+    }
+    return status;
+}
+
 static ItmStatus step_cosim(ItmFmuInstance* x, double t, double h)
 {
-    bool has_slopes = x->spec->has_slopes;
-    put_ports(x, has_slopes ? 0.0 : 0.375 * h, has_slopes ? 0.0 : 0.125 * h, has_slopes ? 0.0 : 0.5);
+    bool is_linear = x->spec->has_slopes || x->is_updating;
+    put_ports(x, is_linear ? 0.0 : 0.5 * h, is_linear ? 0.0 : 0.5);
     bool is_refreshing = x->spec->is_latched && has_new_inputs(&x->in) && h > 2.0 * REFRESH_STEP;
-    ItmStatus status = write_access(x, &x->in, true);
-    if (status == ITM_OK && has_slopes) {
+    x->step_start = t;
+    x->step = h;
+    x->has_asked = false;
+    ItmStatus status = write_access(x, &x->in, !x->binary.has_event_mode);
+    if (status == ITM_OK && x->binary.has_event_mode && (itm_fmi_has_discrete_inputs(x) || x->next_event <= t)) {
+        status = itm_fmi_handle_event(x, NULL);
+    }
+    if (status == ITM_OK && x->spec->has_slopes) {
         status = give_slopes(x, h);
     }
     if (status == ITM_OK && is_refreshing) {
-        status = itm_fmi_do_step(&x->binary, t, REFRESH_STEP);
+        status = advance(x, t, REFRESH_STEP);
         t += REFRESH_STEP;
         h -= REFRESH_STEP;
     }
-    return status == ITM_OK ? itm_fmi_do_step(&x->binary, t, h) : status;
+    status = status == ITM_OK ? advance(x, t, h) : status;
+    // the FMU has inputs of its last update, not those of the start
+    x->is_updating = x->has_asked;
+    for (int g = 0; g < x->in.ngroup && x->has_asked; g++) {
+        x->in.groups[g].is_dirty = x->in.groups[g].is_dirty || !x->in.groups[g].is_discrete;
+    }
+    return status;
 }
 
 // After a step the ports are where it ended.
@@ -524,10 +664,11 @@ bool itm_fmi_save(ItmFmuInstance* x, void* bytes)
     if (x->is_failed || !x->spec->has_state) {
         return !x->is_failed;
     }
-    *head = (SavedHead){.t = x->t, .number = x->nsaved};
-    if (x->exchange != NULL) {
-        itm_fmi_save_exchange(x->exchange, head->exchange);
-    }
+    *head = (SavedHead){.t = x->t,
+                        .number = x->nsaved,
+                        .next_event = x->next_event,
+                        .exchange_step = x->exchange != NULL ? itm_fmi_get_exchange_step(x->exchange) : 0.0,
+                        .is_updating = x->is_updating};
     ItmStatus status = itm_fmi_get_state(&x->binary, &state);
     if (status == ITM_OK && x->spec->has_bytes) {
         status = save_bytes(x, head, state);
@@ -559,13 +700,40 @@ bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes)
         status = itm_fmi_set_state(&x->binary, x->states[head->number % 64]);
     }
     x->t = x->binary.time = head->t;
+    x->next_event = head->next_event;
+    x->is_updating = head->is_updating != 0;
     x->has_stepped = true;
     // its inputs are those of the saved state now
     status = status == ITM_OK ? read_access(x, &x->in) : status;
     if (status == ITM_OK && x->exchange != NULL) {
-        itm_fmi_restore_exchange(x, head->exchange);
+        itm_fmi_restore_exchange(x, head->exchange_step);
     }
     return fail(x, status) == ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- continuous states
+
+// Co-simulation: by their variables. FMUs may refuse that, which a probe finds out.
+void itm_fmi_get_states(ItmFmuInstance* x, double* states)
+{
+    ItmStatus status = x->is_failed          ? x->error.status
+                       : x->exchange != NULL ? itm_fmi_get_exchange_states(x, states)
+                                             : ITM_OK;
+    for (int i = 0; i < x->spec->nslope && x->exchange == NULL && status == ITM_OK; i++) {
+        status = itm_fmi_get(&x->binary, ITM_FMI_FLOAT64, &x->spec->slopes[i].state, 1, &states[i], 1);
+    }
+    fail(x, status);
+}
+
+void itm_fmi_set_states(ItmFmuInstance* x, const double* states)
+{
+    ItmStatus status = x->is_failed          ? x->error.status
+                       : x->exchange != NULL ? itm_fmi_set_exchange_states(x, states)
+                                             : ITM_OK;
+    for (int i = 0; i < x->spec->nslope && x->exchange == NULL && status == ITM_OK; i++) {
+        status = itm_fmi_set(&x->binary, ITM_FMI_FLOAT64, &x->spec->slopes[i].state, 1, &states[i], 1);
+    }
+    fail(x, status);
 }
 
 // ---------------------------------------------------------------------------- table
@@ -620,6 +788,16 @@ static void restore(void* self, const void* bytes)
     itm_fmi_restore(self, bytes);
 }
 
+static void get_states(void* self, double* states)
+{
+    itm_fmi_get_states(self, states);
+}
+
+static void set_states(void* self, const double* states)
+{
+    itm_fmi_set_states(self, states);
+}
+
 ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
 {
     const ItmFmuSpec* spec = x->spec;
@@ -638,7 +816,12 @@ ItmSubsystem itm_fmi_get_table(ItmFmuInstance* x)
         .get_state_size = get_state_size,
         .save = save,
         .restore = restore,
+        .nstate = spec->has_state_access ? spec->nslope : 0,
+        .nominal = x->nominal,
+        .get_states = spec->has_state_access ? get_states : NULL,
+        .set_states = spec->has_state_access ? set_states : NULL,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
     };
 }

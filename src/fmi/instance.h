@@ -2,7 +2,11 @@
 //
 // Ports: during a co-simulation step the FMU has the mean rate of the step and the position of its middle; outputs and forces
 // are read after the rate and position of its end have been set, because an output may depend on an input of the same instant.
-// An FMU whose inputs take a slope gets the linear rate. Model exchange is integrated by exchange.c with linear rates.
+// An FMU whose inputs take a slope gets the linear rate (2.0), and so does one that asks for inputs while it integrates (3.0,
+// intermediate update). Model exchange is integrated by exchange.c with linear rates.
+//
+// Events of co-simulation (3.0, event mode): the FMU stops where it needs one, or at the time that it named before; it is then
+// given its discrete inputs, which it takes nowhere else, and goes on to the end of the step.
 #ifndef ITM_FMI_INSTANCE_H
 #define ITM_FMI_INSTANCE_H
 
@@ -10,18 +14,19 @@
 #include "fmi/spec.h"
 #include "interim/cosim.h"
 
-// Variables that are read or set together, by type.
+// Variables that are read or set together, by type; inputs that change at events only apart from the others.
 typedef struct ItmFmuAccess {
     int n;  // scalars
     int ngroup;
     struct {
         ItmFmiType type;
+        bool is_discrete;
         size_t size;     // of a value, bytes
         uint32_t* refs;  // (nref)
         int nref, nvalue;
         char* values;   // (nvalue)
         bool is_dirty;  // values that the FMU has not got yet
-    } groups[ITM_FMI_TYPE_COUNT];
+    } groups[2 * ITM_FMI_TYPE_COUNT];
     struct {
         int group, place;  // in its values
         double scale, shift;
@@ -42,8 +47,16 @@ typedef struct ItmFmuInstance {
     int*    position_at;         //                                                    (nport)
     double *s, *w, *w_end;       // motion of the ports                                (nport)
     double* input_start;         // start values of the inputs                         (ninput)
+    double* nominal;             // of the states                                      (nslope)
     double* reals;               // owns these
-    uint32_t* slope_refs;        // references of the rates, for their slopes          (nport)
+    // intermediate update: rates and positions of the ports that take it, apart from the other inputs
+    ItmFmuAccess update;
+    int*    update_port;         // of each scalar of `update`; ~port: its position    (update.n)
+    uint32_t* update_refs;       //                                                    (update.n)
+    bool    is_updating;         // the FMU is expected to ask for inputs while it integrates
+    bool    has_asked;           // and did in this step
+    double  step_start, step;    // the micro step                                     s
+    double  next_event;          // time event that the FMU has named, INFINITY: none  s
     double  t;                   // where the instance is, s
     bool    has_stepped;         // since its start
     ItmFmuExchange* exchange;    // model exchange; NULL otherwise
@@ -52,7 +65,7 @@ typedef struct ItmFmuInstance {
     uint64_t nsaved;             // states saved so far
     bool    is_failed;           // a call failed; every later one does
     ItmError error;              // why
-    int     nevent;              // events of model exchange so far
+    int     nevent;              // events so far
 } ItmFmuInstance;
 // clang-format on
 
@@ -78,9 +91,17 @@ void itm_fmi_get_inputs(ItmFmuInstance* x, double* u);
 bool itm_fmi_save(ItmFmuInstance* x, void* bytes);
 bool itm_fmi_restore(ItmFmuInstance* x, const void* bytes);
 
+// Continuous states (nslope of the spec), where the spec has has_state_access.
+void itm_fmi_get_states(ItmFmuInstance* x, double* states);
+void itm_fmi_set_states(ItmFmuInstance* x, const double* states);
+
 // Values of the inputs at a time into a step of length h that began with the motion set last, tau in [0, h]; used by
 // exchange.c.
 ItmStatus itm_fmi_feed(ItmFmuInstance* x, double tau, double h);
+// Whether discrete inputs wait for event mode.
+bool itm_fmi_has_discrete_inputs(const ItmFmuInstance* x);
+// Event mode: discrete inputs, updates, and the next time event; has_new_states may be NULL.
+ItmStatus itm_fmi_handle_event(ItmFmuInstance* x, bool* has_new_states);
 
 // ---------------------------------------------------------------------------- exchange.c
 
@@ -89,9 +110,18 @@ ItmStatus itm_fmi_create_exchange(ItmFmuInstance* x, ItmError* error);
 void itm_fmi_destroy_exchange(ItmFmuExchange* e);
 // From t to t + h with the inputs of itm_fmi_feed.
 ItmStatus itm_fmi_integrate(ItmFmuInstance* x, double t, double h);
-// Step size of the integrator and the next time event, saved with the state: ITM_FMU_EXCHANGE_REALS numbers.
-#define ITM_FMU_EXCHANGE_REALS 2
-void itm_fmi_save_exchange(const ItmFmuExchange* e, double* reals);
-void itm_fmi_restore_exchange(ItmFmuInstance* x, const double* reals);
+// States of a model-exchange instance.
+ItmStatus itm_fmi_get_exchange_states(ItmFmuInstance* x, double* states);
+ItmStatus itm_fmi_set_exchange_states(ItmFmuInstance* x, const double* states);
+// Step size of the integrator, saved with the state.
+double itm_fmi_get_exchange_step(const ItmFmuExchange* e);
+void itm_fmi_restore_exchange(ItmFmuInstance* x, double step);
+
+// ---------------------------------------------------------------------------- derivative.c
+
+// Directional derivatives of state derivatives and outputs with respect to states and inputs, against central differences:
+// *worst is the largest deviation of a row, relative to its largest element; *count the number of directions, 0: none. For a
+// process that is thrown away.
+ItmStatus itm_fmi_compare_derivatives(ItmFmuInstance* x, double* worst, int* count);
 
 #endif

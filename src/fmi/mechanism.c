@@ -526,6 +526,7 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
                                  .reset = reset,
                                  .get_state_size = has_state ? get_state_size : NULL,
                                  .save = has_state ? save : NULL,
+                                 .is_state_local = !itm_fmi_get_spec(fmu)->has_bytes,
                                  .restore = has_state ? restore : NULL,
                                  .get_derivatives = x->has_derivatives ? get_derivatives : NULL,
                                  .begin = x->has_model ? begin : NULL,

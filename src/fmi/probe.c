@@ -157,6 +157,54 @@ ItmFmuProbe itm_fmi_probe_state(const ItmFmuSpec* spec, const ItmFmuLimits* limi
     return probe;
 }
 
+// ---------------------------------------------------------------------------- states one by one
+
+// Set every state a thousandth away and read it again; after a step the FMU must be elsewhere than without.
+static ItmFmuProbe move_states(Subject* x, const ItmFmuSpec* spec, double* states, double h)
+{
+    int n = spec->nslope;
+    double *before = states, *moved = states + n, *after = states + 2 * n;
+    if (!step(x, NSTEP, h)) {
+        return give_failure(x);
+    }
+    x->table.get_states(x->table.self, before);
+    for (int i = 0; i < n; i++) {
+        moved[i] = before[i] + 1e-3 * fmax(fabs(before[i]), spec->slopes[i].nominal);
+    }
+    x->table.set_states(x->table.self, moved);
+    x->table.get_states(x->table.self, after);
+    bool is_kept = true;
+    for (int i = 0; i < n; i++) {
+        is_kept = is_kept && fabs(after[i] - moved[i]) <= 1e-12 * fmax(fabs(moved[i]), spec->slopes[i].nominal);
+    }
+    if (!step(x, 1, h)) {
+        return give_failure(x);
+    }
+    x->table.get_states(x->table.self, after);
+    double follows = 0.0;  // a state that has gone back to where it was was not set
+    for (int i = 0; i < n; i++) {
+        follows = fmax(follows, fabs(after[i] - before[i]) / fabs(moved[i] - before[i]));
+    }
+    return is_kept && follows > 1e-6 ? give(ITM_FMU_HOLDS, "states can be set one by one")
+                                     : give(ITM_FMU_WRONG, "states that are set are not kept");
+}
+
+ItmFmuProbe itm_fmi_probe_state_access(const ItmFmuSpec* spec, const ItmFmuLimits* limits, double h)
+{
+    ItmFmuSpec copy = *spec;
+    copy.has_state_access = true;
+    copy.has_state = copy.has_bytes = false;
+    Subject x = {0};
+    size_t n = (size_t)spec->nslope;
+    double* states = calloc(3 * n + 1, sizeof *states);
+    ItmFmuProbe probe = states == NULL              ? give(ITM_FMU_REFUSED, "out of memory")
+                        : !begin(&x, &copy, limits) ? give_failure(&x)
+                                                    : move_states(&x, spec, states, h);
+    end(&x);
+    free(states);
+    return probe;
+}
+
 // ---------------------------------------------------------------------------- input latch
 
 // Values after two steps, the second with inputs moved by `change` each; refresh: the second begins with a tiny step.
@@ -206,9 +254,14 @@ ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limi
     }
     double *still = values, *plain = values + n, *fresh = values + 2 * n, change = 1e-3, worst = 0.0;
     ItmFmuProbe probe;
-    bool is_done = respond(spec, limits, h, 0.0, false, still, &probe) &&
-                   respond(spec, limits, h, change, false, plain, &probe) &&
-                   respond(spec, limits, h, change, true, fresh, &probe);
+    bool is_done =
+        respond(spec, limits, h, 0.0, false, still, &probe) && respond(spec, limits, h, change, false, plain, &probe);
+    bool is_refreshed = is_done && respond(spec, limits, h, change, true, fresh, &probe);
+    if (is_done && !is_refreshed && probe.verdict == ITM_FMU_REFUSED) {
+        free(values);
+        return give(ITM_FMU_NOT_CLAIMED, "not tested: the FMU refuses the tiny step that would show it");
+    }
+    is_done = is_refreshed;
     for (int i = 0; i < n && is_done; i++) {
         double response = fabs(fresh[i] - still[i]), size = fmax(fabs(still[i]), 1e-6);
         if (response > 1e-9 * size && isfinite(response)) {
@@ -225,6 +278,28 @@ ItmFmuProbe itm_fmi_probe_latch(const ItmFmuSpec* spec, const ItmFmuLimits* limi
              "step of 1 ns refreshes them",
              100.0 * fmin(worst, 1.0));
     return worst > 0.01 ? give(ITM_FMU_WRONG, text) : give(ITM_FMU_HOLDS, "new inputs act from the start of a step");
+}
+
+// ---------------------------------------------------------------------------- derivatives
+
+ItmFmuProbe itm_fmi_probe_derivatives(const ItmFmuSpec* spec, const ItmFmuLimits* limits)
+{
+    ItmFmuSpec copy = *spec;
+    copy.has_state = copy.has_bytes = false;
+    Subject x;
+    double worst = 0.0;
+    int n = 0;
+    bool is_done = begin(&x, &copy, limits) &&
+                   (x.status = itm_fmi_compare_process_derivatives(x.process, &worst, &n, &x.error)) == ITM_OK;
+    char text[200];
+    snprintf(text, sizeof text, "directional derivatives differ from differences by %.2g of the largest, %d directions",
+             worst, n);
+    ItmFmuProbe probe = !is_done        ? give_failure(&x)
+                        : n == 0        ? give(ITM_FMU_NOT_CLAIMED, "there are no states or inputs to derive for")
+                        : worst <= 1e-3 ? give(ITM_FMU_HOLDS, text)
+                                        : give(ITM_FMU_WRONG, text);
+    end(&x);
+    return probe;
 }
 
 // ---------------------------------------------------------------------------- effort

@@ -41,8 +41,9 @@ struct ItmFmuProcess {
     size_t  size;                // of the mapping
     size_t  run_at, port_at, log_at, state_at; // areas in it
     double* inputs;              // last set; the mapping has a copy            (ninput)
-    double *u, *s, *w, *w_end, *force, *y;  // in the mapping
+    double *u, *s, *w, *w_end, *force, *y, *z;  // in the mapping
     double* input_start;         //                                             (ninput)
+    double* nominal;             // of the continuous states                    (nslope)
     size_t  state_capacity;
     char*   start;               // state at the start                          (state_capacity) NULL: none
     bool    has_values;          // forces belong to the present inputs and motion
@@ -119,14 +120,14 @@ static size_t get_run_size(const ItmFmuSpec* spec)
 {
     size_t n = (size_t)spec->nport;
     return round_up(sizeof(ItmFmuRun)) + round_up(n * sizeof(ItmBond)) + round_up(n * sizeof(ItmBondMemory)) +
-           sizeof(double) * (n * n + 7 * n);
+           sizeof(double) * (n * n + 8 * n);
 }
 
 // The mapping and its areas; the file behind it is in *fd.
 static bool map_shared(ItmFmuProcess* x, int* fd)
 {
     const ItmFmuSpec* spec = &x->spec;
-    size_t nvalue = (size_t)spec->ninput + 4 * (size_t)spec->nport + (size_t)spec->noutput;
+    size_t nvalue = (size_t)spec->ninput + 4 * (size_t)spec->nport + (size_t)spec->noutput + (size_t)spec->nslope;
     size_t spec_at = round_up(sizeof(ItmFmuShared)), values = spec_at + round_up(itm_fmi_get_spec_size(spec));
     size_t run = values + round_up(sizeof(double) * (nvalue + 1)), port = run + round_up(get_run_size(spec));
     size_t log = port + round_up(sizeof(ItmFmuPortCall));
@@ -164,6 +165,7 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     x->w_end = x->w + spec->nport;
     x->force = x->w_end + spec->nport;
     x->y = x->force + spec->nport;
+    x->z = x->y + spec->noutput;
     return true;
 }
 
@@ -501,8 +503,12 @@ ItmStatus itm_fmi_create_process(ItmFmuProcess** process, const ItmFmuSpec* spec
     x->options = *options;
     x->lifeline = -1;
     x->file = strdup(options->file != NULL ? options->file : spec->name);
-    x->input_start = calloc(2 * (size_t)spec->ninput + 1, sizeof *x->input_start);
+    x->input_start = calloc(2 * (size_t)spec->ninput + (size_t)spec->nslope + 1, sizeof *x->input_start);
     x->inputs = x->input_start != NULL ? x->input_start + spec->ninput : NULL;
+    x->nominal = x->inputs != NULL ? x->inputs + spec->ninput : NULL;
+    for (int i = 0; i < spec->nslope && x->nominal != NULL; i++) {
+        x->nominal[i] = spec->slopes[i].nominal;
+    }
     ItmStatus status = x->file != NULL && x->input_start != NULL
                            ? start(x)
                            : itm_error_set(&x->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory for an FMU");
@@ -638,12 +644,14 @@ static ItmStatus do_step(void* self, double t, double h, ItmError* error)
 static void copy_model(ItmRim* rim, double* v, bool is_back)
 {
     size_t n = (size_t)rim->n;
-    double* arrays[] = {rim->W, rim->a0, rim->s, rim->w, rim->w_next, rim->P0, rim->P1, rim->work};
+    double* arrays[] = {rim->W, rim->a0, rim->a1, rim->s, rim->w, rim->w_next, rim->P0, rim->P1, rim->work};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         size_t count = i == 0 ? n * n : n;
-        if (!is_back) {
+        if (arrays[i] == NULL) {
+            memset(v, 0, sizeof(double) * count);
+        } else if (!is_back) {
             memcpy(v, arrays[i], sizeof(double) * count);
-        } else if (i >= 2) {
+        } else if (i >= 3) {
             memcpy(arrays[i], v, sizeof(double) * count);
         }
         v += count;
@@ -847,6 +855,40 @@ static void reset(void* self)
     memcpy(x->inputs, x->input_start, sizeof(double) * (size_t)x->spec.ninput);
 }
 
+static void get_states(void* self, double* states)
+{
+    ItmFmuProcess* x = self;
+    if (!x->is_failed) {
+        (void)call(x, ITM_FMU_GET_STATES);
+    }
+    memcpy(states, x->z, sizeof(double) * (size_t)x->spec.nslope);
+}
+
+static void set_states(void* self, const double* states)
+{
+    ItmFmuProcess* x = self;
+    memcpy(x->z, states, sizeof(double) * (size_t)x->spec.nslope);
+    x->has_values = x->has_outputs = false;
+    x->has_stepped = true;
+    (void)call(x, ITM_FMU_SET_STATES);
+}
+
+ItmStatus itm_fmi_compare_process_derivatives(ItmFmuProcess* x, double* worst, int* count, ItmError* error)
+{
+    ItmStatus status = call(x, ITM_FMU_DERIVE);
+    *worst = x->shared->deviation;
+    *count = x->shared->ndirection;
+    return report(x, status, error);
+}
+
+static const char* get_log(void* self, size_t* nleft_out)
+{
+    uint64_t nlost;
+    const char* log = itm_fmi_get_log(self, &nlost);
+    *nleft_out = (size_t)nlost;
+    return log;
+}
+
 // ---------------------------------------------------------------------------- table
 
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
@@ -867,9 +909,15 @@ ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
         .get_state_size = get_state_size,
         .save = save,
         .restore = restore,
+        .nstate = spec->has_state_access ? spec->nslope : 0,
+        .nominal = x->nominal,
+        .get_states = spec->has_state_access ? get_states : NULL,
+        .set_states = spec->has_state_access ? set_states : NULL,
         .input_start = x->input_start,
         .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
         .is_recovered = is_recovered,
+        .get_log = get_log,
         .run = run_steps,
     };
 }

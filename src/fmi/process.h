@@ -29,6 +29,9 @@ void itm_fmi_destroy_process(ItmFmuProcess* x);
 // Table of the subsystem; names are left out. Its destroy is NULL: the process belongs to the caller.
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x);
 
+// Compare directional derivatives with differences (itm_fmi_compare_derivatives); the process is to be thrown away afterwards.
+ItmStatus itm_fmi_compare_process_derivatives(ItmFmuProcess* x, double* worst, int* count, ItmError* error);
+
 // A call at the ports of a mechanism: fill it, make it, read it. The inputs of BEGIN and DERIVE are those set last; after COMMIT the
 // outputs are those of the step's end.
 ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x);

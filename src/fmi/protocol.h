@@ -18,13 +18,16 @@
 typedef enum ItmFmuTurn { ITM_FMU_TURN_LIBRARY, ITM_FMU_TURN_HOST } ItmFmuTurn;
 
 typedef enum ItmFmuCommand {
-    ITM_FMU_CREATE,   // load, instantiate, initialize; the spec is in the area `spec`
-    ITM_FMU_MOVE,     // inputs and motion; forces and outputs come back
-    ITM_FMU_STEP,     // the same, after a step
-    ITM_FMU_RUN,      // micro steps against an interface model (area `run`)
-    ITM_FMU_SAVE,     // state into the area `state`
-    ITM_FMU_RESTORE,  // and back
-    ITM_FMU_PORT,     // a call at the ports of a mechanism (area `port`)
+    ITM_FMU_CREATE,      // load, instantiate, initialize; the spec is in the area `spec`
+    ITM_FMU_MOVE,        // inputs and motion; forces and outputs come back
+    ITM_FMU_STEP,        // the same, after a step
+    ITM_FMU_RUN,         // micro steps against an interface model (area `run`)
+    ITM_FMU_SAVE,        // state into the area `state`
+    ITM_FMU_RESTORE,     // and back
+    ITM_FMU_GET_STATES,  // continuous states into the area `values`
+    ITM_FMU_SET_STATES,  // and back
+    ITM_FMU_DERIVE,      // compare directional derivatives with differences
+    ITM_FMU_PORT,        // a call at the ports of a mechanism (area `port`)
     ITM_FMU_QUIT,
 } ItmFmuCommand;
 
@@ -49,6 +52,8 @@ typedef struct ItmFmuShared {
     int32_t  wants_state;        // the library needs it there after RUN, and after COMMIT of a port
     int32_t  wants_outputs;      // after MOVE and STEP
     double   t, h;               // of STEP, s
+    double   deviation;          // result of DERIVE: the largest one, and the number of directions
+    int32_t  ndirection;
     ItmError error;
     ItmFmuWatch watch;
     ItmFmuLimits limits;
@@ -57,7 +62,7 @@ typedef struct ItmFmuShared {
     _Atomic uint64_t log_left;   // bytes that may still be written
     // areas, offsets from the start of the mapping; sizes where the library needs them
     uint64_t spec, spec_size;
-    uint64_t values;             // inputs, s, w, w_end, forces, outputs
+    uint64_t values;             // inputs, s, w, w_end, forces, outputs, continuous states
     uint64_t run, run_size;
     uint64_t port;               // ItmFmuPortCall
     uint64_t log;                // ring of ITM_FMU_LOG_SIZE bytes
@@ -66,7 +71,7 @@ typedef struct ItmFmuShared {
 } ItmFmuShared;
 
 // The area `run`: micro steps of one group. Behind it: bonds and their memories (nbond each), then the interface model's
-// W (n x n), a0, s, w, w_next, P0, P1, work (n each).
+// W (n x n), a0, a1, s, w, w_next, P0, P1, work (n each).
 typedef struct ItmFmuRun {
     double  macro_step, nsteps;  // of the system, and how many it has taken
     double  H, tau, theta;       // of the interface model

@@ -44,6 +44,7 @@ static size_t pack(const ItmFmuSpec* spec, char* bytes)
     copy.inputs = (void*)(uintptr_t)put(&w, spec->inputs, sizeof *spec->inputs * (size_t)spec->ninput);
     copy.outputs = (void*)(uintptr_t)put(&w, spec->outputs, sizeof *spec->outputs * (size_t)spec->noutput);
     copy.ports = (void*)(uintptr_t)put(&w, spec->ports, sizeof *spec->ports * (size_t)spec->nport);
+    copy.slopes = (void*)(uintptr_t)put(&w, spec->slopes, sizeof *spec->slopes * (size_t)spec->nslope);
     copy.settings = (void*)(uintptr_t)settings;
     copy.memory = NULL;
     for (int i = 0; i < spec->nsetting; i++) {
@@ -100,7 +101,8 @@ bool itm_fmi_unpack_spec(ItmFmuSpec* spec, const void* packed, size_t size)
     memcpy(spec, bytes, sizeof *spec);
     bool is_good = point_text(&spec->name, bytes, size) && point_text(&spec->library, bytes, size) &&
                    point_text(&spec->resources, bytes, size) && point_text(&spec->token, bytes, size) &&
-                   POINT(settings, nsetting) && POINT(inputs, ninput) && POINT(outputs, noutput) && POINT(ports, nport);
+                   POINT(settings, nsetting) && POINT(inputs, ninput) && POINT(outputs, noutput) &&
+                   POINT(ports, nport) && POINT(slopes, nslope);
     for (int i = 0; is_good && i < spec->nsetting; i++) {
         is_good = point_text(&((ItmFmuSetting*)(uintptr_t)spec->settings)[i].text, bytes, size);
     }

@@ -12,6 +12,7 @@ typedef struct ItmFmuScalar {
     int type;             // ItmFmiType
     int element, count;   // which of how many
     double scale, shift;  // our value = scale * value of the FMU + shift
+    bool is_discrete;     // an input that changes at events only
 } ItmFmuScalar;
 
 typedef enum ItmFmuPhase {
@@ -30,9 +31,16 @@ typedef struct ItmFmuSetting {
 // A power port: rate and position in, force out. The signs are in the scales.
 typedef struct ItmFmuPort {
     bool has_rate, has_position;
+    bool has_update;  // both may be set while the FMU integrates (3.0)
     ItmFmuScalar rate, position, force;
     double start;  // position at the start, for the probes, m, rad
 } ItmFmuPort;
+
+// A continuous state and its derivative, both scalars.
+typedef struct ItmFmuSlope {
+    uint32_t state, derivative;
+    double nominal;  // of the state
+} ItmFmuSlope;
 
 // clang-format off
 typedef struct ItmFmuSpec {
@@ -48,14 +56,19 @@ typedef struct ItmFmuSpec {
     bool   has_state;            // states can be saved and restored: claimed, or proven by a probe
     bool   has_bytes;            // and saved as bytes
     bool   has_slopes;           // inputs may be given a slope over a step (2.0)
+    bool   has_event_mode;       // co-simulation with event mode (3.0)
     bool   is_latched;           // a new input must be refreshed by a tiny first step
     bool   needs_completed_step; // model exchange
+    bool   has_derivatives;      // directional derivatives, proven by a probe
     int    nx, nz;               // states and event indicators of model exchange in 2.0
     int    nsetting, ninput, noutput, nport;
+    int    nslope;               // continuous states; 0: none are listed, or some are arrays
+    bool   has_state_access;     // states can be read and set one by one: model exchange, or proven by a probe
     const ItmFmuSetting* settings;
     const ItmFmuScalar*  inputs;
     const ItmFmuScalar*  outputs;
     const ItmFmuPort*    ports;
+    const ItmFmuSlope*   slopes;
     void*  memory;               // of an unpacked spec: owns all of the above
 } ItmFmuSpec;
 // clang-format on

@@ -12,12 +12,17 @@
 #include <string.h>
 
 #define MAX_NODES 20000  // the square of an island must be an int
+#define LS_OPENING 0.05  // of the limit of a spool: its load-sensing edge is fully open from there on
+#define BYPASS_SIZE                                                                                                    \
+    10.0  // flow of the open bypass of a filter at its opening pressure, as a multiple of the filter's own
+#define PI 3.14159265358979323846
 
 typedef struct Compile {
     const ItmCircuitBuilder* b;
     ItmCircuit* c;
     ItmError* error;
-    int* group;  // union-find over nodes by builder id: volumes that exchange oil    (nnode)
+    bool is_full;  // out of memory
+    int* group;    // union-find over nodes by builder id: volumes that exchange oil    (nnode)
 } Compile;
 
 static ItmStatus out_of_memory(ItmError* error)
@@ -46,6 +51,19 @@ static void join(Compile* k, int a, int b)
     k->group[root_a > root_b ? root_a : root_b] = root_a > root_b ? root_b : root_a;
 }
 
+// Node n of a line: 0 and `segments` (at least 1) are its ports.
+static int get_line_node(const ItmLineParts* line, int n)
+{
+    int last = line->def.segments > 1 ? line->def.segments : 1;
+    return n == 0 ? line->def.port_a : n == last ? line->def.port_b : line->inner + n - 1;
+}
+
+static bool has_controller(const ItmMotorDef* def)
+{
+    return def->is_variable && (def->load_port != ITM_NONE || isfinite(def->pressure_limit) ||
+                                isfinite(def->torque_limit) || isfinite(def->power_limit));
+}
+
 static void join_all(Compile* k)
 {
     const ItmCircuitBuilder* b = k->b;
@@ -59,10 +77,38 @@ static void join_all(Compile* k)
         join(k, b->laminars.items[i].port_a, b->laminars.items[i].port_b);
     }
     for (int i = 0; i < b->pressure_valves.count; i++) {
-        join(k, b->pressure_valves.items[i].port_a, b->pressure_valves.items[i].port_b);
+        const ItmPressureValveDef* valve = &b->pressure_valves.items[i];
+        join(k, valve->port_a, valve->port_b);
+        if (valve->port_c != ITM_NONE) {
+            join(k, valve->port_a, valve->port_c);
+            join(k, valve->port_b, valve->port_c);
+        }
+        for (int n = 0; n < valve->npilot; n++) {
+            join(k, itm_circuit_builder_get_pilot_node(valve, n), valve->port_a);
+            join(k, itm_circuit_builder_get_pilot_node(valve, n), valve->port_b);
+        }
+    }
+    for (int i = 0; i < b->filters.count; i++) {
+        join(k, b->filters.items[i].port_a, b->filters.items[i].port_b);
+    }
+    for (int i = 0; i < b->lines.count; i++) {
+        const ItmLineParts* line = &b->lines.items[i];
+        for (int n = 0; n <= (line->def.segments > 1 ? line->def.segments - 1 : 0); n++) {
+            join(k, get_line_node(line, n), get_line_node(line, n + 1));
+        }
     }
     for (int i = 0; i < b->valves.count; i++) {
         const ItmValveDef* valve = &b->valves.items[i];
+        if (valve->port_ls != ITM_NONE) {
+            join(k, valve->port_a, valve->port_ls);
+            join(k, valve->port_b, valve->port_ls);
+        }
+        if (valve->metering[ITM_EDGE_PT].npoint > 0) {
+            join(k, valve->port_p, valve->port_t);
+        }
+        if (valve->metering[ITM_EDGE_AB].npoint > 0) {
+            join(k, valve->port_a, valve->port_b);
+        }
         join(k, valve->port_p, valve->port_a);
         join(k, valve->port_p, valve->port_b);
         join(k, valve->port_t, valve->port_a);
@@ -75,8 +121,12 @@ static void join_all(Compile* k)
     }
     for (int i = 0; i < b->motors.count; i++) {
         const ItmMotorDef* motor = &b->motors.items[i];
-        if (motor->leakage > 0) {
+        if (motor->leakage > 0 || has_controller(motor)) {
             join(k, motor->port_1, motor->port_2);
+        }
+        if (motor->load_port != ITM_NONE) {
+            join(k, motor->port_1, motor->load_port);
+            join(k, motor->port_2, motor->load_port);
         }
         if (motor->drain_leakage > 0) {
             join(k, motor->port_1, motor->port_drain);
@@ -127,20 +177,6 @@ static int add_drive(Compile* k, const char* name, double base, int signal)
     return c->ndrive++;
 }
 
-static ItmOil compile_oil(const ItmFluidDef* fluid)
-{
-    if (!fluid->has_pressure_law) {
-        return (ItmOil){.a = 1.0 / fluid->bulk_modulus, .vapour = fluid->vapour_pressure, .highest = INFINITY};
-    }
-    double a = fluid->compress_a, b = fluid->compress_b;
-    return (ItmOil){.a = a,
-                    .b = 2.0 * b,
-                    .c = a,
-                    .e = b,
-                    .vapour = fluid->vapour_pressure,
-                    .highest = b < 0 ? -0.5 * a / b : INFINITY};
-}
-
 static void compile_nodes(Compile* k)
 {
     ItmCircuit* c = k->c;
@@ -153,7 +189,7 @@ static void compile_nodes(Compile* k)
             c->source_vapour[i - c->nvol] = fluid->vapour_pressure;
             c->source_drive[i - c->nvol] = add_drive(k, c->node_name[i], def->source.pressure, def->source.signal);
         } else {
-            c->oil[i] = compile_oil(fluid);
+            c->oil[i] = itm_fluid_compile(fluid);
             c->volume[i] = def->volume.volume;
             c->wall[i] = def->volume.volume / def->volume.wall_modulus;
             c->start[i] = def->volume.pressure;
@@ -169,12 +205,14 @@ static void compile_nodes(Compile* k)
 static ItmBranch* add_branch(Compile* k, int a, int b, const ItmOrificeLaw* law, ItmHydraulicAccount account)
 {
     ItmCircuit* c = k->c;
-    double density = k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, a)].density;
+    const ItmFluidDef* fluid = &k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, a)];
+    double density = itm_fluid_compute_properties(fluid, ITM_AIR_PRESSURE).density;
     ItmBranch* branch = &c->branches[c->nbranch++];
     *branch = (ItmBranch){
         .a = c->node_index[a],
         .b = c->node_index[b],
         .control = ITM_NONE,
+        .x_adr = ITM_NONE,
         .account = account,
         .is_one_way = law->is_one_way,
         .coefficient = law->coefficient > 0 ? law->coefficient : law->discharge * law->area * sqrt(2.0 / density),
@@ -196,7 +234,17 @@ static void add_laminar(Compile* k, int a, int b, double conductance, ItmHydraul
 static void add_view(Compile* k, const char* name)
 {
     ItmCircuit* c = k->c;
-    c->singles[c->nsingle++] = (ItmBranchView){itm_circuit_format(c, "%s", name), c->nbranch - 1};
+    c->singles[c->nsingle++] =
+        (ItmBranchView){.name = itm_circuit_format(c, "%s", name), .branch = c->nbranch - 1, .last = c->nbranch - 1};
+}
+
+// Dead volumes belong to the nodes at the ports.
+static void add_dead_volume(ItmCircuit* c, int node, double volume, double wall_modulus)
+{
+    if (node < c->nvol) {
+        c->volume[node] += volume;
+        c->wall[node] += volume / wall_modulus;
+    }
 }
 
 static void compile_resistances(Compile* k)
@@ -221,14 +269,152 @@ static void compile_resistances(Compile* k)
         add_laminar(k, def->port_a, def->port_b, def->conductance, ITM_HYDRAULIC_THROTTLE);
         add_view(k, def->name);
     }
-    for (int i = 0; i < b->pressure_valves.count; i++) {
-        const ItmPressureValveDef* def = &b->pressure_valves.items[i];
+}
+
+// ---------------------------------------------------------------------------- pilots
+
+// Begin a law; add_term appends to the last one.
+static ItmPilotLaw* add_law(ItmCircuit* c, double base)
+{
+    ItmPilotLaw* law = &c->laws[c->nlaw++];
+    *law = (ItmPilotLaw){.base = base, .drive = ITM_NONE, .shaft = ITM_NONE, .adr = c->nterm};
+    return law;
+}
+
+static void add_term(Compile* k, int node, double gain)
+{
+    ItmCircuit* c = k->c;
+    c->terms[c->nterm++] = (ItmPilotTerm){k->c->node_index[node], gain};
+    c->laws[c->nlaw - 1].count++;
+}
+
+// A control in [lo, hi] with the laws from law_adr on; with a time constant its opening is a state.
+static int add_pilot_control(Compile* k, const char* name, const char* state, int law_adr, double lo, double tau)
+{
+    ItmCircuit* c = k->c;
+    ItmSpool* control = &c->controls[c->ncontrol];
+    *control = (ItmSpool){
+        .drive = ITM_NONE, .law_adr = law_adr, .nlaw = c->nlaw - law_adr, .x_adr = ITM_NONE, .lo = lo, .hi = 1.0};
+    if (tau > 0.0) {
+        control->order = 1;
+        control->rate = 1.0 / tau;
+        control->x_adr = c->nx;
+        c->state_name[c->nx++] = itm_circuit_format(c, "%s.%s", name, state);
+        c->has_followers = true;
+    }
+    return c->ncontrol++;
+}
+
+// A check valve from a to b with a spring of its own: no drive, no name.
+static void add_check(Compile* k, int a, int b, ItmOrificeLaw law, double opening_pressure, double span)
+{
+    ItmCircuit* c = k->c;
+    law.is_one_way = true;
+    int law_adr = c->nlaw;
+    add_law(c, -opening_pressure / span);
+    add_term(k, a, 1.0 / span);
+    add_term(k, b, -1.0 / span);
+    ItmBranch* branch = add_branch(k, a, b, &law, ITM_HYDRAULIC_VALVE);
+    branch->opening = ITM_OPENING_POSITIVE;
+    branch->control = add_pilot_control(k, "", "", law_adr, 0.0, 0.0);
+}
+
+static void compile_pressure_valves(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->pressure_valves.count; i++) {
+        const ItmPressureValveDef* def = &k->b->pressure_valves.items[i];
         ItmBranch* branch = add_branch(k, def->port_a, def->port_b, &def->law, ITM_HYDRAULIC_VALVE);
-        branch->opening = ITM_OPENING_PRESSURE;
-        branch->is_one_way = true;
-        branch->crack = def->opening_pressure;
-        branch->inv_span = 1.0 / def->span;
         add_view(k, def->name);
+        const char* name = c->singles[c->nsingle - 1].name;
+        // u = (sum ratio p -+ opening_pressure) / span
+        ItmPilotLaw* law = add_law(c, 0.0);
+        int law_adr = c->nlaw - 1;
+        law->drive = add_drive(k, name, def->opening_pressure, def->signal);
+        law->by_drive = (def->is_normally_open ? 1.0 : -1.0) / def->span;
+        for (int n = 0; n < def->npilot; n++) {
+            add_term(k, itm_circuit_builder_get_pilot_node(def, n), def->pilots[n].ratio / def->span);
+        }
+        branch->opening = ITM_OPENING_POSITIVE;
+        branch->control = add_pilot_control(k, name, "opening", law_adr, 0.0, def->time_constant);
+        if (def->port_c != ITM_NONE) {
+            ItmBranch* second = add_branch(k, def->port_a, def->port_c, &def->law, ITM_HYDRAULIC_VALVE);
+            second->opening = ITM_OPENING_COMPLEMENT;
+            second->control = branch->control;
+            c->singles[c->nsingle - 1].second = c->nbranch - 1;
+        }
+        if (def->has_check) {
+            ItmPressureValveDef check = itm_default_check_valve_def();
+            add_check(k, def->port_b, def->port_a, def->law, check.opening_pressure, check.span);
+            c->singles[c->nsingle - 1].reverse = c->nbranch - 1;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- filters and lines
+
+static void compile_filters(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->filters.count; i++) {
+        const ItmFilterDef* def = &k->b->filters.items[i];
+        add_laminar(k, def->port_a, def->port_b, def->conductance, ITM_HYDRAULIC_THROTTLE);
+        add_view(k, def->name);
+        ItmBranchView* view = &c->singles[c->nsingle - 1];
+        ItmBranch* branch = &c->branches[view->branch];
+        branch->opening = ITM_OPENING_RECIPROCAL;
+        branch->control = c->ncontrol;
+        c->controls[c->ncontrol++] = (ItmSpool){
+            .drive = add_drive(k, view->name, def->clogging, def->signal), .x_adr = ITM_NONE, .hi = INFINITY};
+        if (isfinite(def->bypass_pressure)) {
+            double coefficient = def->bypass_coefficient > 0.0
+                                     ? def->bypass_coefficient
+                                     : BYPASS_SIZE * def->conductance * sqrt(def->bypass_pressure);
+            ItmOrificeLaw law = {.coefficient = coefficient, .threshold = def->bypass_pressure};
+            add_check(k, def->port_a, def->port_b, law, def->bypass_pressure, def->bypass_span);
+            view->bypass = c->nbranch - 1;
+        }
+    }
+}
+
+// Segment n of a line.  q' = A / (rho l) (p_a - p_b) - 32 nu / d^2 q;  at rest q = pi d^4 / (128 mu l) (p_a - p_b)
+static void compile_segment(Compile* k, const ItmLineParts* line, int n, const char* name)
+{
+    ItmCircuit* c = k->c;
+    const ItmLineDef* def = &line->def;
+    const ItmFluidDef* fluid = &k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, def->port_a)];
+    ItmFluidProperties oil = itm_fluid_compute_properties(fluid, ITM_AIR_PRESSURE);
+    double area = 0.25 * PI * def->diameter * def->diameter, l = def->length / (def->segments > 0 ? def->segments : 1);
+    double inv_inertia = area / (oil.density * l),
+           rate = 32.0 * oil.kinematic_viscosity / (def->diameter * def->diameter);
+    add_laminar(k, get_line_node(line, n), get_line_node(line, n + 1), inv_inertia / rate, ITM_HYDRAULIC_THROTTLE);
+    if (def->segments > 0) {
+        ItmBranch* branch = &c->branches[c->nbranch - 1];
+        branch->inv_inertia = inv_inertia;
+        branch->rate = rate;
+        branch->x_adr = c->nx;
+        c->state_name[c->nx++] = itm_circuit_format(c, "%s.flow_%d", name, n + 1);
+        c->ninertial++;
+        c->has_followers = true;
+    }
+}
+
+static void compile_lines(Compile* k)
+{
+    ItmCircuit* c = k->c;
+    for (int i = 0; i < k->b->lines.count; i++) {
+        const ItmLineParts* line = &k->b->lines.items[i];
+        const ItmLineDef* def = &line->def;
+        int nsegment = def->segments > 0 ? def->segments : 1;
+        double volume = 0.25 * PI * def->diameter * def->diameter * def->length / nsegment;
+        add_dead_volume(c, c->node_index[def->port_a], 0.5 * volume, def->wall_modulus);
+        add_dead_volume(c, c->node_index[def->port_b], 0.5 * volume, def->wall_modulus);
+        int first = c->nbranch;
+        for (int n = 0; n < nsegment; n++) {
+            compile_segment(k, line, n, def->name);
+        }
+        c->singles[c->nsingle++] =
+            (ItmBranchView){.name = itm_circuit_format(c, "%s", def->name), .branch = first, .last = c->nbranch - 1};
     }
 }
 
@@ -254,6 +440,48 @@ static void compile_spool(Compile* k, ItmSpool* control, const ItmValveDef* def,
     }
 }
 
+// Metering curve of a branch, where there is one.
+static void set_metering(Compile* k, ItmBranch* branch, const double* spool, const double* opening, int npoint)
+{
+    size_t n = (size_t)npoint;
+    double* table = n > 0 ? itm_circuit_take(k->c, 2 * n, sizeof *table) : NULL;
+    if (table == NULL) {
+        k->is_full = k->is_full || n > 0;
+        return;
+    }
+    memcpy(table, spool, n * sizeof *table);
+    memcpy(table + n, opening, n * sizeof *table);
+    branch->opening = ITM_OPENING_TABLE;
+    branch->npoint = npoint;
+    branch->table_u = table;
+    branch->table_y = table + n;
+}
+
+// P-T and A-B where they have a metering curve, and the two edges of the load-sensing line
+static void compile_extra_edges(Compile* k, const ItmValveDef* def)
+{
+    ItmCircuit* c = k->c;
+    int from[2] = {def->port_p, def->is_regenerative ? def->port_b : def->port_a};
+    int to[2] = {def->port_t, def->is_regenerative ? def->port_a : def->port_b};
+    for (int n = 0; n < 2; n++) {
+        const ItmMetering* metering = &def->metering[ITM_EDGE_PT + n];
+        if (metering->npoint > 0) {
+            ItmBranch* branch = add_branch(k, from[n], to[n], &def->law, ITM_HYDRAULIC_VALVE);
+            branch->control = c->ncontrol;
+            branch->is_one_way = branch->is_one_way || (n == 1 && def->is_regenerative);
+            set_metering(k, branch, metering->spool, metering->opening, metering->npoint);
+        }
+    }
+    double full = LS_OPENING * (isfinite(def->limit) ? def->limit : 1.0) + def->dead_band;
+    ItmOrificeLaw law = {.coefficient = def->ls_coefficient, .threshold = def->law.threshold, .is_one_way = true};
+    for (int n = 0; def->port_ls != ITM_NONE && n < 2; n++) {
+        ItmBranch* branch = add_branch(k, n == 0 ? def->port_a : def->port_b, def->port_ls, &law, ITM_HYDRAULIC_VALVE);
+        branch->control = c->ncontrol;
+        double up[2] = {0.0, full}, down[2] = {-full, 0.0};
+        set_metering(k, branch, n == 0 ? up : down, n == 0 ? (double[2]){0.0, 1.0} : (double[2]){1.0, 0.0}, 2);
+    }
+}
+
 static void compile_valves(Compile* k)
 {
     ItmCircuit* c = k->c;
@@ -272,7 +500,9 @@ static void compile_valves(Compile* k)
             } else {
                 branch->opening = n < 2 ? ITM_OPENING_COMPLEMENT : ITM_OPENING_POSITIVE;
             }
+            set_metering(k, branch, def->metering[n].spool, def->metering[n].opening, def->metering[n].npoint);
         }
+        compile_extra_edges(k, def);
         ItmSpool* control = &c->controls[c->ncontrol++];
         control->drive = add_drive(k, view->name, def->command, def->signal);
         compile_spool(k, control, def, view->name);
@@ -315,15 +545,6 @@ static void find_entries(ItmCircuit* c)
 
 // ---------------------------------------------------------------------------- cylinders and accumulators
 
-// Dead volumes belong to the nodes at the ports.
-static void add_dead_volume(ItmCircuit* c, int node, double volume, double wall_modulus)
-{
-    if (node < c->nvol) {
-        c->volume[node] += volume;
-        c->wall[node] += volume / wall_modulus;
-    }
-}
-
 static void compile_cylinders(Compile* k)
 {
     ItmCircuit* c = k->c;
@@ -343,6 +564,7 @@ static void compile_cylinders(Compile* k)
             .start_length = length,
             .has_start_length = !isnan(def->start_length),
             .control = ITM_NONE,
+            .speed = ITM_NONE,
             .wall = 1.0 / def->wall_modulus,
             .viscous = def->viscous,
             .coulomb = def->coulomb,
@@ -360,22 +582,39 @@ static void compile_cylinders(Compile* k)
     }
 }
 
-// A variable displacement is a control that scales the areas.
-static int compile_setting(Compile* k, const ItmMotorDef* def, const char* name)
+// A variable displacement is a control that scales the areas: the least of its setting and of what its controllers allow.
+static int compile_setting(Compile* k, const ItmMotorDef* def, const char* name, int motor)
 {
     ItmCircuit* c = k->c;
     if (!def->is_variable) {
         return ITM_NONE;
     }
-    ItmSpool* control = &c->controls[c->ncontrol];
-    *control = (ItmSpool){.drive = add_drive(k, name, def->setting, def->signal), .x_adr = ITM_NONE, .lo = -1, .hi = 1};
-    if (def->time_constant > 0.0) {
-        control->order = 1;
-        control->rate = 1.0 / def->time_constant;
-        control->x_adr = c->nx;
-        c->state_name[c->nx++] = itm_circuit_format(c, "%s.setting", name);
+    int law_adr = c->nlaw;
+    ItmPilotLaw* law = add_law(c, 0.0);
+    law->drive = add_drive(k, name, def->setting, def->signal);
+    law->by_drive = 1.0;
+    if (def->load_port != ITM_NONE) {
+        // (margin - (p_2 - p_load)) / span
+        add_law(c, def->load_margin / def->load_span);
+        add_term(k, def->port_2, -1.0 / def->load_span);
+        add_term(k, def->load_port, 1.0 / def->load_span);
     }
-    return c->ncontrol++;
+    if (isfinite(def->pressure_limit)) {
+        add_law(c, def->pressure_limit / def->pressure_span);
+        add_term(k, def->port_2, -1.0 / def->pressure_span);
+    }
+    // T / (D (p_2 - p_1)), P / (D |w| (p_2 - p_1))
+    for (int i = 0; i < 2; i++) {
+        double limit = i == 0 ? def->torque_limit : def->power_limit;
+        if (isfinite(limit)) {
+            law = add_law(c, limit);
+            law->is_hyperbola = true;
+            law->shaft = i == 0 ? ITM_NONE : motor;
+            add_term(k, def->port_2, def->displacement);
+            add_term(k, def->port_1, -def->displacement);
+        }
+    }
+    return add_pilot_control(k, name, "setting", law_adr, def->least_setting, def->time_constant);
 }
 
 static void compile_motors(Compile* k)
@@ -399,7 +638,11 @@ static void compile_motors(Compile* k)
             .inv_speed = 1.0 / def->coulomb_speed,
             .motion = def->motion,
         };
-        motor->control = compile_setting(k, def, motor->name);
+        motor->control = compile_setting(k, def, motor->name, c->ncyl - 1);
+        motor->speed = ITM_NONE;
+        if (def->is_driven) {
+            motor->speed = add_drive(k, itm_circuit_format(c, "%s.speed", def->name), def->speed, def->speed_signal);
+        }
         if (def->leakage > 0) {
             add_laminar(k, def->port_1, def->port_2, def->leakage, ITM_HYDRAULIC_LEAKAGE);
         }
@@ -474,6 +717,10 @@ static ItmStatus check_connections(Compile* k)
         joined[c->cylinders[i].node_1]++;
         joined[c->cylinders[i].node_2]++;
     }
+    for (int i = 0; i < c->nterm; i++) {
+        // a given pressure may serve as a pilot alone
+        joined[c->terms[i].node] += c->terms[i].node >= c->nvol;
+    }
     for (int i = 0; i < c->nnode; i++) {
         if (joined[i] == 0) {
             return itm_error_set(k->error, ITM_ERR_INPUT, "itm_circuit_build", c->node_name[i],
@@ -505,7 +752,7 @@ static ItmStatus check_volumes(Compile* k)
                           c->node_name[i], volume);
         }
         const ItmOil* oil = &c->oil[i];
-        double kappa = (oil->a + oil->b * oil->vapour) / (1.0 + oil->vapour * (oil->c + oil->e * oil->vapour));
+        double kappa = itm_kernel_compute_compressibility(oil, oil->vapour);
         c->void_capacity[i] = volume * kappa + wall;
     }
     return ITM_OK;
@@ -580,27 +827,37 @@ static bool take_tables(Compile* k)
     }
     c->nsrc = c->nnode - c->nvol;
     c->nx = c->nvol;  // spools follow
-    int nsingle = b->orifices.count + b->laminars.count + b->pressure_valves.count;
-    int nx = c->nvol + 2 * b->valves.count + b->motors.count;
-    int ndrive = c->nsrc + b->flows.count + b->orifices.count + b->valves.count + b->motors.count;
-    int ncontrol = b->orifices.count + b->valves.count + b->motors.count;
+    int npressure = b->pressure_valves.count, nfilter = b->filters.count, nmotor = b->motors.count, nsegment = 0;
+    for (int i = 0; i < b->lines.count; i++) {
+        nsegment += b->lines.items[i].def.segments > 0 ? b->lines.items[i].def.segments : 1;
+    }
+    int nsingle = b->orifices.count + b->laminars.count + npressure + nfilter + b->lines.count;
+    int nbranch = b->orifices.count + b->laminars.count + 3 * npressure + 2 * nfilter + nsegment + 8 * b->valves.count +
+                  b->cylinders.count + 3 * nmotor;
+    int nx = c->nvol + 2 * b->valves.count + npressure + nsegment + nmotor;
+    int ndrive = c->nsrc + b->flows.count + b->orifices.count + b->valves.count + npressure + nfilter + 2 * nmotor;
+    int ncontrol = b->orifices.count + b->valves.count + 2 * npressure + 2 * nfilter + nmotor;
+    int nlaw = 2 * npressure + nfilter + 5 * nmotor;
+    int nterm = (ITM_MAX_PILOTS + 2) * npressure + 2 * nfilter + 7 * nmotor;
     k->group = itm_circuit_take(c, (size_t)c->nnode, sizeof *k->group);
     return k->group != NULL && TAKE(node_name, c->nnode) && TAKE(node_index, c->nnode) && TAKE(oil, c->nvol) &&
            TAKE(volume, c->nvol) && TAKE(wall, c->nvol) && TAKE(void_capacity, c->nvol) && TAKE(start, nx) &&
            TAKE(is_held, c->nvol) && TAKE(source_vapour, c->nsrc) && TAKE(source_drive, c->nsrc) &&
            TAKE(island_adr, c->nvol + 1) && TAKE(lu_adr, c->nvol) && TAKE(lu_diag, c->nvol) &&
-           TAKE(branches, nsingle + 4 * b->valves.count + b->cylinders.count + 3 * b->motors.count) &&
-           TAKE(controls, ncontrol) && TAKE(drives, ndrive) && TAKE(flows, b->flows.count) &&
-           TAKE(accumulators, b->accumulators.count) && TAKE(cylinders, b->cylinders.count + b->motors.count) &&
-           TAKE(signals, b->signals.count) && TAKE(varying, ndrive) && TAKE(valves, b->valves.count) &&
-           TAKE(singles, nsingle) && TAKE(accumulator_name, b->accumulators.count) && TAKE(flow_name, b->flows.count) &&
-           TAKE(state_name, nx);
+           TAKE(branches, nbranch) && TAKE(laws, nlaw) && TAKE(terms, nterm) && TAKE(controls, ncontrol) &&
+           TAKE(drives, ndrive) && TAKE(flows, b->flows.count) && TAKE(accumulators, b->accumulators.count) &&
+           TAKE(cylinders, b->cylinders.count + b->motors.count) && TAKE(signals, b->signals.count) &&
+           TAKE(varying, ndrive) && TAKE(valves, b->valves.count) && TAKE(singles, nsingle) &&
+           TAKE(accumulator_name, b->accumulators.count) && TAKE(flow_name, b->flows.count) && TAKE(state_name, nx);
 }
 
 // Every name must have found memory.
 static bool has_names(const ItmCircuit* c)
 {
     bool ok = true;
+    for (int i = 0; i < c->nvalve; i++) {
+        ok = ok && c->valves[i].name != NULL;
+    }
     for (int i = 0; i < c->nnode; i++) {
         ok = ok && c->node_name[i] != NULL;
     }
@@ -622,19 +879,35 @@ static bool has_names(const ItmCircuit* c)
     return ok;
 }
 
+// Value of a drive at the start.
+static double get_start_drive(const ItmCircuit* c, int i)
+{
+    const ItmDrive* drive = &c->drives[i];
+    return drive->base + (drive->signal != ITM_NONE ? itm_signal_compute(&c->signals[drive->signal], 0.0).x : 0.0);
+}
+
 // Spools stand at the command of the start.
 static void set_spool_starts(ItmCircuit* c)
 {
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
-        const ItmDrive* drive = &c->drives[control->drive];
-        double command = drive->base;
-        if (drive->signal != ITM_NONE) {
-            command += itm_signal_compute(&c->signals[drive->signal], 0.0).x;
+        if (control->order == 0) {
+            continue;
         }
-        if (control->order > 0) {
-            c->start[control->x_adr] = fmin(fmax(command, control->lo), control->hi);
+        double command = control->nlaw == 0 ? get_start_drive(c, control->drive) : INFINITY;
+        for (int n = control->law_adr; n < control->law_adr + control->nlaw; n++) {
+            const ItmPilotLaw* law = &c->laws[n];
+            double sum = 0.0, drive = law->drive != ITM_NONE ? get_start_drive(c, law->drive) : 0.0;
+            for (int t = law->adr; t < law->adr + law->count; t++) {
+                int node = c->terms[t].node;
+                double p = node < c->nvol ? c->start[node] : get_start_drive(c, c->source_drive[node - c->nvol]);
+                sum += c->terms[t].gain * p;
+            }
+            int speed = law->shaft != ITM_NONE ? c->cylinders[law->shaft].speed : ITM_NONE;
+            double w = speed != ITM_NONE ? get_start_drive(c, speed) : 0.0;
+            command = fmin(command, itm_law_compute(law, sum, drive, w));
         }
+        c->start[control->x_adr] = fmin(fmax(command, control->lo), control->hi);
     }
 }
 
@@ -652,13 +925,16 @@ static ItmStatus compile(Compile* k)
     compile_nodes(k);
     compile_flows(k);
     compile_resistances(k);
+    compile_pressure_valves(k);
+    compile_filters(k);
+    compile_lines(k);
     compile_valves(k);
     compile_cylinders(k);
     compile_motors(k);
     compile_accumulators(k);
     find_entries(k->c);
     set_spool_starts(k->c);
-    if (!has_names(k->c)) {
+    if (k->is_full || !has_names(k->c)) {
         return out_of_memory(k->error);
     }
     status = check_connections(k);

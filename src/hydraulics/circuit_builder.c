@@ -4,9 +4,14 @@
 #include "base/guard.h"
 #include "signal/signal.h"
 
+#include "base/check.h"
+
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PI 3.14159265358979323846
 
 static ItmStatus out_of_memory(ItmError* error)
 {
@@ -31,6 +36,36 @@ ItmStatus itm_circuit_builder_create(ItmCircuitBuilder** builder, ItmError* erro
     return *builder != NULL ? ITM_OK : out_of_memory(error);
 }
 
+// Tables of a valve that the builder owns: one block for each edge, positions first.
+static void free_metering(ItmValveDef* def)
+{
+    for (int i = 0; i < ITM_EDGE_COUNT; i++) {
+        free((void*)def->metering[i].spool);
+        def->metering[i] = (ItmMetering){0};
+    }
+}
+
+static bool copy_metering(ItmValveDef* def)
+{
+    ItmMetering given[ITM_EDGE_COUNT];
+    memcpy(given, def->metering, sizeof given);
+    memset(def->metering, 0, sizeof def->metering);
+    for (int i = 0; i < ITM_EDGE_COUNT; i++) {
+        size_t n = (size_t)given[i].npoint;
+        double* table = n > 0 ? malloc(2 * n * sizeof *table) : NULL;
+        if (n > 0 && table == NULL) {
+            free_metering(def);
+            return false;
+        }
+        if (n > 0) {
+            memcpy(table, given[i].spool, n * sizeof *table);
+            memcpy(table + n, given[i].opening, n * sizeof *table);
+            def->metering[i] = (ItmMetering){given[i].npoint, table, table + n};
+        }
+    }
+    return true;
+}
+
 void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
 {
     if (b == NULL) {
@@ -41,6 +76,9 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
     }
     for (int i = 0; i < b->aliases.count; i++) {
         free((void*)b->aliases.items[i].output);
+    }
+    for (int i = 0; i < b->valves.count; i++) {
+        free_metering(&b->valves.items[i]);
     }
     free(b->signals.items);
     free(b->fluids.items);
@@ -53,6 +91,8 @@ void itm_circuit_builder_destroy(ItmCircuitBuilder* b)
     free(b->accumulators.items);
     free(b->cylinders.items);
     free(b->motors.items);
+    free(b->filters.items);
+    free(b->lines.items);
     free(b->aliases.items);
     itm_names_free(&b->signal_names);
     itm_names_free(&b->fluid_names);
@@ -136,7 +176,15 @@ ItmStatus itm_circuit_builder_add_pressure_valve(ItmCircuitBuilder* b, const Itm
 ItmStatus itm_circuit_builder_add_valve(ItmCircuitBuilder* b, const ItmValveDef* def, int* id, ItmError* error)
 {
     ITM_REQUIRE(itm_circuit_check_valve(b, def, error));
-    return ADD(b->valves, b->names, *def, ITM_NODE_LIMIT);
+    ItmValveDef copy = *def;
+    if (!copy_metering(&copy)) {
+        return out_of_memory(error);
+    }
+    ItmStatus status = ADD(b->valves, b->names, copy, ITM_NODE_LIMIT);
+    if (status != ITM_OK) {
+        free_metering(&copy);
+    }
+    return status;
 }
 
 ItmStatus itm_circuit_builder_add_accumulator(ItmCircuitBuilder* b, const ItmAccumulatorDef* def, int* id,
@@ -157,6 +205,48 @@ ItmStatus itm_circuit_builder_add_motor(ItmCircuitBuilder* b, const ItmMotorDef*
 {
     ITM_REQUIRE(itm_circuit_check_motor(b, def, error));
     return ADD(b->motors, b->names, *def, ITM_NODE_LIMIT);
+}
+
+ItmStatus itm_circuit_builder_add_filter(ItmCircuitBuilder* b, const ItmFilterDef* def, int* id, ItmError* error)
+{
+    ITM_REQUIRE(itm_circuit_check_filter(b, def, error));
+    return ADD(b->filters, b->names, *def, ITM_NODE_LIMIT);
+}
+
+static double get_start_pressure(const ItmNodeDef* node)
+{
+    return node->is_source ? node->source.pressure : node->volume.pressure;
+}
+
+// Inner volumes "line.1" ... of a line, V / segments each.
+static ItmStatus add_inner_nodes(ItmCircuitBuilder* b, const ItmLineDef* def, ItmError* error)
+{
+    ItmVolumeDef volume = itm_default_volume_def();
+    int fluid = itm_circuit_builder_get_fluid(b, def->port_a), *id = NULL;
+    double pressure =
+        0.5 * (get_start_pressure(&b->nodes.items[def->port_a]) + get_start_pressure(&b->nodes.items[def->port_b]));
+    volume.fluid = fluid;
+    volume.volume = 0.25 * PI * def->diameter * def->diameter * def->length / (def->segments > 0 ? def->segments : 1);
+    volume.wall_modulus = def->wall_modulus;
+    volume.pressure = pressure;
+    for (int i = 1; i < def->segments; i++) {
+        char name[ITM_LONGEST_NAME + 16];
+        snprintf(name, sizeof name, "%s.%d", def->name, i);
+        ItmNodeDef node = {.name = name, .volume = volume};
+        ItmStatus status = ADD(b->nodes, b->names, node, b->nodes.count - 1);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_circuit_builder_add_line(ItmCircuitBuilder* b, const ItmLineDef* def, int* id, ItmError* error)
+{
+    ITM_REQUIRE(itm_circuit_check_line(b, def, error));
+    ItmLineParts parts = {.name = def->name, .def = *def, .inner = b->nodes.count};
+    ItmStatus status = ADD(b->lines, b->names, parts, ITM_NODE_LIMIT);
+    return status == ITM_OK ? add_inner_nodes(b, def, error) : status;
 }
 
 ItmStatus itm_circuit_builder_add_alias(ItmCircuitBuilder* b, const char* alias, const char* output, ItmError* error)

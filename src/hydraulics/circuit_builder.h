@@ -20,6 +20,13 @@ typedef struct ItmNodeDef {
     ItmPressureSourceDef source;  // where is_source
 } ItmNodeDef;
 
+// A line and the first of its inner nodes.
+typedef struct ItmLineParts {
+    const char* name;
+    ItmLineDef def;
+    int inner;
+} ItmLineParts;
+
 typedef struct ItmAliasDef {
     const char* name;
     const char* output;
@@ -37,6 +44,8 @@ struct ItmCircuitBuilder {
     ITM_CIRCUIT_LIST(ItmAccumulatorDef) accumulators;
     ITM_CIRCUIT_LIST(ItmCylinderDef) cylinders;
     ITM_CIRCUIT_LIST(ItmMotorDef) motors;
+    ITM_CIRCUIT_LIST(ItmFilterDef) filters;
+    ITM_CIRCUIT_LIST(ItmLineParts) lines;
     ITM_CIRCUIT_LIST(ItmAliasDef) aliases;
     ItmNames signal_names;  // name to id
     ItmNames fluid_names;   // name to id
@@ -62,7 +71,12 @@ ItmStatus itm_circuit_check_accumulator(const ItmCircuitBuilder* b, const ItmAcc
 // Also replaces diameters by areas, and the default extension by its value.
 ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderDef* def, ItmError* error);
 
+ItmStatus itm_circuit_check_filter(const ItmCircuitBuilder* b, const ItmFilterDef* def, ItmError* error);
+ItmStatus itm_circuit_check_line(const ItmCircuitBuilder* b, const ItmLineDef* def, ItmError* error);
 ItmStatus itm_circuit_check_motor(const ItmCircuitBuilder* b, const ItmMotorDef* def, ItmError* error);
+
+// Node of a pilot of a valve: one of its own ports, or another.
+int itm_circuit_builder_get_pilot_node(const ItmPressureValveDef* def, int pilot);
 
 // Fluid of a node.
 int itm_circuit_builder_get_fluid(const ItmCircuitBuilder* b, int node);

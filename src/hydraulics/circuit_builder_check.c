@@ -1,4 +1,5 @@
 // What each definition must satisfy. A check keeps the first thing it finds wrong; later ones then do nothing.
+#include "hydraulics/circuit.h"
 #include "hydraulics/circuit_builder.h"
 
 #include "base/check.h"
@@ -10,6 +11,10 @@
 #include <string.h>
 
 #define PI 3.14159265358979323846
+#define LEAST_VISCOSITY 0.3e-6  // of Walther's law, m^2/s
+#define COLDEST 200.0           // K
+#define HOTTEST 500.0
+#define MAX_SEGMENTS 100  // of a line: the matrix of an island is dense
 
 // ---------------------------------------------------------------------------- names and numbers
 
@@ -117,6 +122,28 @@ ItmStatus itm_circuit_check_fluid(const ItmFluidDef* def, ItmError* error)
     } else {
         itm_check_positive(&k, "bulk_modulus", def->bulk_modulus);
     }
+    if (!(def->air >= 0.0 && def->air < 1.0)) {
+        itm_check_refuse(&k, "air", "the share of air must be in [0, 1), got %g", def->air);
+    }
+    if (!(isfinite(def->air_exponent) && def->air_exponent >= 1.0)) {
+        itm_check_refuse(&k, "air_exponent", "the polytropic exponent must be at least 1, got %g", def->air_exponent);
+    }
+    if (def->air > 0.0) {
+        itm_check_positive(&k, "vapour_pressure", def->vapour_pressure);
+    }
+    if (!(def->temperature >= COLDEST && def->temperature <= HOTTEST)) {
+        itm_check_refuse(&k, "temperature", "the temperature must be in [%g, %g] K, got %g", COLDEST, HOTTEST,
+                         def->temperature);
+    }
+    itm_check_not_negative(&k, "expansion", def->expansion);
+    itm_check_not_negative(&k, "modulus_decay", def->modulus_decay);
+    if (!(def->viscosity_100 > LEAST_VISCOSITY && isfinite(def->viscosity_40))) {
+        itm_check_refuse(&k, "viscosity_100", "the viscosities must be above %g m^2/s, got %g", LEAST_VISCOSITY,
+                         def->viscosity_100);
+    }
+    if (def->viscosity_100 > def->viscosity_40) {
+        itm_check_refuse(&k, "viscosity_100", "the oil must be thinner at 373.15 K than at 313.15 K");
+    }
     return k.status;
 }
 
@@ -208,9 +235,64 @@ ItmStatus itm_circuit_check_pressure_valve(const ItmCircuitBuilder* b, const Itm
     valid_port(&k, b, "port_a", def->port_a);
     valid_port(&k, b, "port_b", def->port_b);
     joinable(&k, b, "port_b", def->port_a, def->port_b);
+    if (def->port_c != ITM_NONE) {
+        valid_port(&k, b, "port_c", def->port_c);
+        joinable(&k, b, "port_c", def->port_a, def->port_c);
+        joinable(&k, b, "port_c", def->port_b, def->port_c);
+    }
     valid_law(&k, &def->law);
     itm_check_not_negative(&k, "opening_pressure", def->opening_pressure);
     itm_check_positive(&k, "span", def->span);
+    itm_check_not_negative(&k, "time_constant", def->time_constant);
+    valid_signal(&k, b, "signal", def->signal);
+    if (def->npilot < 1 || def->npilot > ITM_MAX_PILOTS) {
+        itm_check_refuse(&k, "npilot", "a valve has 1 to %d pilots, got %d", ITM_MAX_PILOTS, def->npilot);
+    }
+    for (int i = 0; k.status == ITM_OK && i < def->npilot; i++) {
+        valid_port(&k, b, "pilots", itm_circuit_builder_get_pilot_node(def, i));
+        itm_check_finite(&k, "pilots", def->pilots[i].ratio);
+    }
+    return k.status;
+}
+
+int itm_circuit_builder_get_pilot_node(const ItmPressureValveDef* def, int pilot)
+{
+    int port = def->pilots[pilot].port;
+    return port == ITM_PILOT_A   ? def->port_a
+           : port == ITM_PILOT_B ? def->port_b
+           : port == ITM_PILOT_C ? def->port_c
+                                 : port;
+}
+
+ItmStatus itm_circuit_check_filter(const ItmCircuitBuilder* b, const ItmFilterDef* def, ItmError* error)
+{
+    ItmCheck k = start("filter", def->name, error);
+    valid_port(&k, b, "port_a", def->port_a);
+    valid_port(&k, b, "port_b", def->port_b);
+    joinable(&k, b, "port_b", def->port_a, def->port_b);
+    itm_check_positive(&k, "conductance", def->conductance);
+    itm_check_not_negative(&k, "clogging", def->clogging);
+    valid_signal(&k, b, "signal", def->signal);
+    positive_or_infinite(&k, "bypass_pressure", def->bypass_pressure);
+    if (isfinite(def->bypass_pressure)) {
+        itm_check_positive(&k, "bypass_span", def->bypass_span);
+        itm_check_not_negative(&k, "bypass_coefficient", def->bypass_coefficient);
+    }
+    return k.status;
+}
+
+ItmStatus itm_circuit_check_line(const ItmCircuitBuilder* b, const ItmLineDef* def, ItmError* error)
+{
+    ItmCheck k = start("line", def->name, error);
+    valid_port(&k, b, "port_a", def->port_a);
+    valid_port(&k, b, "port_b", def->port_b);
+    joinable(&k, b, "port_b", def->port_a, def->port_b);
+    itm_check_positive(&k, "length", def->length);
+    itm_check_positive(&k, "diameter", def->diameter);
+    positive_or_infinite(&k, "wall_modulus", def->wall_modulus);
+    if (def->segments < 0 || def->segments > MAX_SEGMENTS) {
+        itm_check_refuse(&k, "segments", "a line has 0 to %d segments, got %d", MAX_SEGMENTS, def->segments);
+    }
     return k.status;
 }
 
@@ -232,6 +314,31 @@ static void valid_spool(ItmCheck* k, const ItmValveDef* def)
     itm_check_refuse(k, "spool", "%d is not a kind of spool dynamics", (int)def->spool);
 }
 
+// Positions increase, openings are not negative.
+static void valid_metering(ItmCheck* k, const ItmValveDef* def)
+{
+    for (int edge = 0; edge < ITM_EDGE_COUNT; edge++) {
+        const ItmMetering* m = &def->metering[edge];
+        if (m->npoint == 0) {
+            continue;
+        }
+        if (m->npoint < 2 || m->spool == NULL || m->opening == NULL) {
+            itm_check_refuse(k, "metering", "a metering curve needs at least two points");
+            return;
+        }
+        for (int i = 0; i < m->npoint; i++) {
+            if (!isfinite(m->spool[i]) || (i > 0 && !(m->spool[i] > m->spool[i - 1]))) {
+                itm_check_refuse(k, "metering", "the positions of a metering curve must increase, got %g as number %d",
+                                 m->spool[i], i + 1);
+            }
+            if (!(isfinite(m->opening[i]) && m->opening[i] >= 0.0)) {
+                itm_check_refuse(k, "metering", "an opening must not be negative, got %g as number %d", m->opening[i],
+                                 i + 1);
+            }
+        }
+    }
+}
+
 ItmStatus itm_circuit_check_valve(const ItmCircuitBuilder* b, const ItmValveDef* def, ItmError* error)
 {
     ItmCheck k = start("valve", def->name, error);
@@ -251,6 +358,13 @@ ItmStatus itm_circuit_check_valve(const ItmCircuitBuilder* b, const ItmValveDef*
     if (def->kind == ITM_VALVE_4_3) {
         positive_or_infinite(&k, "limit", def->limit);
         itm_check_not_negative(&k, "dead_band", def->dead_band);
+        valid_metering(&k, def);
+        if (def->port_ls != ITM_NONE) {
+            valid_port(&k, b, "port_ls", def->port_ls);
+            joinable(&k, b, "port_ls", def->port_a, def->port_ls);
+            joinable(&k, b, "port_ls", def->port_b, def->port_ls);
+            itm_check_positive(&k, "ls_coefficient", def->ls_coefficient);
+        }
     } else if (def->kind != ITM_VALVE_SYMMETRIC) {
         itm_check_refuse(&k, "kind", "%d is not a kind of valve", (int)def->kind);
     }
@@ -334,6 +448,32 @@ ItmStatus itm_circuit_complete_cylinder(const ItmCircuitBuilder* b, ItmCylinderD
 
 // ---------------------------------------------------------------------------- motors
 
+// Speed and controllers
+static void valid_pump(ItmCheck* k, const ItmCircuitBuilder* b, const ItmMotorDef* def)
+{
+    itm_check_finite(k, "speed", def->speed);
+    valid_signal(k, b, "speed_signal", def->speed_signal);
+    if (def->is_driven && def->motion != ITM_NONE) {
+        itm_check_refuse(k, "motion", "a shaft that is driven with a speed follows no motion");
+    }
+    bool has_limits = isfinite(def->pressure_limit) || isfinite(def->torque_limit) || isfinite(def->power_limit);
+    if (!def->is_variable && (def->load_port != ITM_NONE || has_limits)) {
+        itm_check_refuse(k, "is_variable", "a controller needs a variable displacement");
+    }
+    if (def->load_port != ITM_NONE) {
+        valid_port(k, b, "load_port", def->load_port);
+        itm_check_positive(k, "load_margin", def->load_margin);
+        itm_check_positive(k, "load_span", def->load_span);
+    }
+    positive_or_infinite(k, "pressure_limit", def->pressure_limit);
+    itm_check_positive(k, "pressure_span", def->pressure_span);
+    positive_or_infinite(k, "torque_limit", def->torque_limit);
+    positive_or_infinite(k, "power_limit", def->power_limit);
+    if (!(def->least_setting >= -1.0 && def->least_setting <= 1.0)) {
+        itm_check_refuse(k, "least_setting", "the least setting must be in [-1, 1], got %g", def->least_setting);
+    }
+}
+
 ItmStatus itm_circuit_check_motor(const ItmCircuitBuilder* b, const ItmMotorDef* def, ItmError* error)
 {
     ItmCheck k = start("motor", def->name, error);
@@ -357,6 +497,7 @@ ItmStatus itm_circuit_check_motor(const ItmCircuitBuilder* b, const ItmMotorDef*
     }
     itm_check_finite(&k, "setting", def->setting);
     itm_check_not_negative(&k, "time_constant", def->time_constant);
+    valid_pump(&k, b, def);
     valid_signal(&k, b, "signal", def->signal);
     valid_signal(&k, b, "motion", def->motion);
     return k.status;

@@ -60,11 +60,25 @@ static void emit_branches(Sink* sink, const ItmCircuit* c, const ItmHydraulics* 
     for (int i = 0; i < c->nsingle; i++) {
         const ItmBranchView* view = &c->singles[i];
         const ItmBranch* branch = &c->branches[view->branch];
-        emit(sink, view->name, "flow", "m^3/s", "flow from the first port to the second", VALUE(q, view->branch));
+        double through = VALUE(q, view->branch) + (view->bypass > 0 ? VALUE(q, view->bypass) : 0.0);
+        through -= view->reverse > 0 ? VALUE(q, view->reverse) : 0.0;
+        emit(sink, view->name, "flow", "m^3/s", "flow from the first port to the second", through);
         emit(sink, view->name, "drop", "Pa", "pressure drop from the first port to the second",
-             VALUE(p, branch->a) - VALUE(p, branch->b));
+             VALUE(p, branch->a) - VALUE(p, c->branches[view->last].b));
         if (branch->control != ITM_NONE) {
-            emit(sink, view->name, "opening", "1", "opening", VALUE(u, branch->control));
+            bool is_filter = branch->opening == ITM_OPENING_RECIPROCAL;
+            emit(sink, view->name, is_filter ? "clogging" : "opening", "1", is_filter ? "clogging" : "opening",
+                 VALUE(u, branch->control));
+        }
+        if (view->bypass > 0) {
+            emit(sink, view->name, "bypass_flow", "m^3/s", "part of the flow through the bypass",
+                 VALUE(q, view->bypass));
+        }
+        if (view->second > 0) {
+            emit(sink, view->name, "flow_c", "m^3/s", "flow from the first port to the third", VALUE(q, view->second));
+        }
+        if (view->last != view->branch) {
+            emit(sink, view->name, "flow_b", "m^3/s", "flow out at the second port", VALUE(q, view->last));
         }
     }
 }
@@ -74,7 +88,7 @@ static void emit_valves(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
     for (int i = 0; i < c->nvalve; i++) {
         const ItmValveView* view = &c->valves[i];
         const ItmSpool* control = &c->controls[view->control];
-        double command = d != NULL ? itm_kernel_get_spool_command(control, d->drive) : 0.0;
+        double command = d != NULL ? itm_kernel_get_spool_command(c, d, view->control) : 0.0;
         double spool = control->order > 0 ? VALUE(x, control->x_adr) : command;
         emit(sink, view->name, "command", "1", "command within its limits", command);
         emit(sink, view->name, "spool", "1", "position of the spool, in the unit of the command", spool);
@@ -95,8 +109,8 @@ static void emit_accumulators(Sink* sink, const ItmCircuit* c, const ItmHydrauli
     }
 }
 
-static void emit_motor(Sink* sink, const ItmCylinder* motor, double angle, double w, double p_1, double p_2,
-                       const ItmCylinderForce* torque)
+static void emit_motor(Sink* sink, const ItmCylinder* motor, double setting, double angle, double w, double p_1,
+                       double p_2, const ItmCylinderForce* torque)
 {
     emit(sink, motor->name, "angle", "rad", "angle", angle);
     emit(sink, motor->name, "rate", "rad/s", "angular rate", w);
@@ -107,6 +121,11 @@ static void emit_motor(Sink* sink, const ItmCylinder* motor, double angle, doubl
     emit(sink, motor->name, "friction_torque", "N m", "part of the torque from friction",
          torque->viscous + torque->seal);
     emit(sink, motor->name, "power", "W", "power of the shaft", torque->total * w);
+    if (motor->control != ITM_NONE) {
+        emit(sink, motor->name, "setting", "1", "part of the displacement", setting);
+        emit(sink, motor->name, "flow", "m^3/s", "flow that the displacement moves from the first port to the second",
+             setting * motor->area_1 * w);
+    }
 }
 
 static void emit_cylinders(Sink* sink, const ItmCircuit* c, const ItmHydraulics* d)
@@ -120,7 +139,8 @@ static void emit_cylinders(Sink* sink, const ItmCircuit* c, const ItmHydraulics*
             force = itm_cylinder_compute_stage_force(c, d, i, s, w);
         }
         if (cylinder->is_rotary) {
-            emit_motor(sink, cylinder, s, w, p_1, p_2, &force);
+            emit_motor(sink, cylinder, cylinder->control != ITM_NONE ? VALUE(u, cylinder->control) : 1.0, s, w, p_1,
+                       p_2, &force);
             continue;
         }
         emit(sink, cylinder->name, "length", "m", "length", s);
@@ -145,11 +165,11 @@ static void emit_ledger(Sink* sink, const ItmHydraulics* d)
         {"valve", "lost in valves so far"},
         {"throttle", "lost in orifices and laminar resistances so far"},
         {"leakage", "lost across pistons and in motors so far"},
-        {"compression", "stored in oil, walls and gas since the start"},
+        {"compression", "stored in oil, walls, gas and moving oil of lines since the start"},
         {"viscous", "lost by viscous friction so far"},
         {"seal", "lost by friction of seals and motors so far"},
         {"damper", "lost in the end dampers so far"},
-        {"mechanical", "work of rods and shafts so far"},
+        {"mechanical", "work of rods and shafts so far; negative: pumps that engines turn"},
     };
     double balance = 0.0;
     for (int i = 0; i < ITM_HYDRAULIC_ACCOUNT_COUNT; i++) {

@@ -46,16 +46,37 @@ static void lay_out(const ItmCircuit* c, ItmHydraulics* d)
         double** field;
         int count;
     } parts[] = {
-        {&d->drive, c->ndrive},   {&d->s_stage, c->ncyl},  {&d->w_stage, c->ncyl}, {&d->p, c->nnode},
-        {&d->flow, c->nnode},     {&d->capacity, c->nvol}, {&d->chamber, c->nvol}, {&d->q, c->nbranch},
-        {&d->u, c->ncontrol},     {&d->q_p, c->nbranch},   {&d->q_u, c->nbranch},  {&d->capacity_p, c->nvol},
-        {&d->u_raw, c->ncontrol}, {&d->k[0], c->nx},       {&d->k[1], c->nx},      {&d->k[2], c->nx},
-        {&d->k[3], c->nx},        {&d->x_stage, c->nx},    {&d->x_trial, c->nx},   {&d->delta, c->nx},
-        {&d->lu, c->nlu},         {&d->backup, d->nstate}, {&d->s_0, c->ncyl},
+        {&d->drive, c->ndrive},
+        {&d->s_stage, c->ncyl},
+        {&d->w_stage, c->ncyl},
+        {&d->p, c->nnode},
+        {&d->flow, c->nnode},
+        {&d->capacity, c->nvol},
+        {&d->chamber, c->nvol},
+        {&d->q, c->nbranch},
+        {&d->u, c->ncontrol},
+        {&d->q_p, c->nbranch},
+        {&d->q_u, c->nbranch},
+        {&d->capacity_p, c->nvol},
+        {&d->u_raw, c->ncontrol},
+        {&d->command, c->ncontrol},
+        {&d->u_command, c->ncontrol},
+        {&d->command_p, c->ncontrol},
+        {&d->k[0], c->nx},
+        {&d->k[1], c->nx},
+        {&d->k[2], c->nx},
+        {&d->k[3], c->nx},
+        {&d->x_stage, c->nx},
+        {&d->x_trial, c->nx},
+        {&d->delta, c->nx},
+        {&d->lu, c->nlu},
+        {&d->backup, d->nstate},
+        {&d->s_0, c->ncyl},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = ITM_TAKE(arena, double, parts[i].count);
     }
+    d->law = ITM_TAKE(arena, int, c->ncontrol);
 }
 
 size_t itm_hydraulics_measure(const ItmCircuit* c)
@@ -206,6 +227,17 @@ const double* itm_hydraulics_get_ledger(const ItmHydraulics* d)
     return d->ledger;
 }
 
+// Value of a drive now.
+static double get_drive(const ItmCircuit* c, const ItmHydraulics* d, int i)
+{
+    const ItmDrive* drive = &c->drives[i];
+    double value = drive->base + d->input[i];
+    if (drive->signal != ITM_NONE) {
+        value += itm_signal_compute(&c->signals[drive->signal], itm_hydraulics_get_time(d)).x;
+    }
+    return value;
+}
+
 // Pressure of a node in compiled numbering, now.
 static double node_pressure(const ItmCircuit* c, const ItmHydraulics* d, int node)
 {
@@ -213,13 +245,7 @@ static double node_pressure(const ItmCircuit* c, const ItmHydraulics* d, int nod
         double vapour = c->oil[node].vapour;
         return d->x[node] < vapour ? vapour : d->x[node];
     }
-    int i = c->source_drive[node - c->nvol];
-    const ItmDrive* drive = &c->drives[i];
-    double p = drive->base + d->input[i];
-    if (drive->signal != ITM_NONE) {
-        p += itm_signal_compute(&c->signals[drive->signal], itm_hydraulics_get_time(d)).x;
-    }
-    return fmax(p, c->source_vapour[node - c->nvol]);
+    return fmax(get_drive(c, d, c->source_drive[node - c->nvol]), c->source_vapour[node - c->nvol]);
 }
 
 double itm_hydraulics_get_pressure(const ItmCircuit* c, const ItmHydraulics* d, int node)
@@ -238,14 +264,27 @@ double itm_hydraulics_get_void(const ItmCircuit* c, const ItmHydraulics* d, int 
     return c->void_capacity[i] * (c->oil[i].vapour - d->x[i]);
 }
 
+// The least of the laws of a control in the present state.
+static double get_command(const ItmCircuit* c, const ItmHydraulics* d, const ItmSpool* control)
+{
+    double least = INFINITY;
+    for (int n = control->law_adr; n < control->law_adr + control->nlaw; n++) {
+        const ItmPilotLaw* law = &c->laws[n];
+        double sum = 0.0, drive = law->drive != ITM_NONE ? get_drive(c, d, law->drive) : 0.0;
+        for (int i = law->adr; i < law->adr + law->count; i++) {
+            sum += c->terms[i].gain * node_pressure(c, d, c->terms[i].node);
+        }
+        least = fmin(least, itm_law_compute(law, sum, drive, law->shaft != ITM_NONE ? d->w[law->shaft] : 0.0));
+    }
+    return least;
+}
+
 // Opening of a control in the present state.
 static double get_opening(const ItmCircuit* c, const ItmHydraulics* d, const ItmSpool* control)
 {
-    const ItmDrive* drive = &c->drives[control->drive];
-    double raw = control->order > 0 ? d->x[control->x_adr] : drive->base + d->input[control->drive];
-    if (control->order == 0 && drive->signal != ITM_NONE) {
-        raw += itm_signal_compute(&c->signals[drive->signal], itm_hydraulics_get_time(d)).x;
-    }
+    double raw = control->order > 0  ? d->x[control->x_adr]
+                 : control->nlaw > 0 ? get_command(c, d, control)
+                                     : get_drive(c, d, control->drive);
     return fmin(fmax(raw, control->lo), control->hi);
 }
 
@@ -293,8 +332,8 @@ ItmStatus itm_hydraulics_set_piston_motion(const ItmCircuit* c, ItmHydraulics* d
                              "cylinder %d of %d, length %g, rate %g: no such cylinder or not finite", cylinder, c->ncyl,
                              s, w);
     }
-    if (c->cylinders[cylinder].motion != ITM_NONE) {
-        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "cylinder '%s' is driven by a signal",
+    if (c->cylinders[cylinder].motion != ITM_NONE || c->cylinders[cylinder].speed != ITM_NONE) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "'%s' is driven by a signal",
                              c->cylinders[cylinder].name);
     }
     d->s[cylinder] = s;

@@ -42,6 +42,8 @@ struct ItmHydraulics {
     double*  capacity;     // dV/dp of a volume                                      (nvol)   m^3/Pa
     double*  chamber;      // moving volume                                          (nvol)   m^3
     double*  q;            // flow through a branch                                  (nbranch) m^3/s
+    double*  command;      // of a control: drive, or the least of its pilot laws    (ncontrol)
+    int*     law;          // that one                                               (ncontrol)
     double*  u;            // opening of a control, dead band taken off              (ncontrol)
 
     // derivatives: itm_kernel_differentiate
@@ -49,6 +51,8 @@ struct ItmHydraulics {
     double*  q_u;          // dq / du                                                (nbranch)
     double*  capacity_p;   // d capacity / dp                                        (nvol)
     double*  u_raw;        // du / d(state or command): 0 or 1                       (ncontrol)
+    double*  u_command;    // du / d command at given pressures, 0 where u is a state; after itm_kernel_eliminate: of the step (ncontrol)
+    double*  command_p;    // factor of the gains in d command / dp: 1, -command / sum of a hyperbola, 0 at a limit (ncontrol)
 
     // integrators
     double*  k[4];         // rates                                                  (nx)
@@ -91,12 +95,23 @@ void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, do
 void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x);
 // Derivatives of branches, capacities and controls; needs itm_kernel_compute(x) before.
 void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const double* x);
+// Commands of all controls for the pressures of x; itm_kernel_compute calls it.
+void itm_kernel_compute_commands(const ItmCircuit* c, ItmHydraulics* d, const double* x);
+// Take spools and inertial flows out of the derivatives: over an implicit stage of half step `half` they are functions of the pressures.
+// INFINITY: at rest. Changes u_command and the q_p of inertial branches; needs itm_kernel_differentiate before.
+void itm_kernel_eliminate(const ItmCircuit* c, ItmHydraulics* d, double half);
+// Call `visit` with the derivative of the flow into volume `row` by the pressure of volume `col` through each pilot.
+typedef void (*ItmPilotVisit)(void* context, int row, int col, double value);
+void itm_kernel_visit_pilots(const ItmCircuit* c, const ItmHydraulics* d, const double* x, ItmPilotVisit visit,
+                             void* context);
+// Compressibility of oil and air, 1/Pa.
+double itm_kernel_compute_compressibility(const ItmOil* oil, double p);
 // Dense Jacobian df/dx (nx x nx), row-major; needs itm_kernel_differentiate(x) before.
 void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, double* J, const double* x);
 // Power that goes into each account; needs itm_kernel_compute before.
 void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, double power[ITM_HYDRAULIC_ACCOUNT_COUNT]);
-// Command of a control, within its limits.
-double itm_kernel_get_spool_command(const ItmSpool* control, const double* drive);
+// Command of control i, within its limits; needs itm_kernel_compute_commands before.
+double itm_kernel_get_spool_command(const ItmCircuit* c, const ItmHydraulics* d, int i);
 
 // ---------------------------------------------------------------------------- integrators
 

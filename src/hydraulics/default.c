@@ -5,7 +5,13 @@
 
 ItmFluidDef itm_default_fluid_def(void)
 {
-    return (ItmFluidDef){.density = 850.0, .bulk_modulus = 1.5e9, .vapour_pressure = 1e3};
+    return (ItmFluidDef){.density = 850.0,
+                         .bulk_modulus = 1.5e9,
+                         .vapour_pressure = 1e3,
+                         .air_exponent = 1.4,
+                         .temperature = 313.15,
+                         .viscosity_40 = 46e-6,
+                         .viscosity_100 = 6.8e-6};
 }
 
 ItmVolumeDef itm_default_volume_def(void)
@@ -44,16 +50,103 @@ ItmLaminarDef itm_default_laminar_def(void)
     return (ItmLaminarDef){.port_a = ITM_NONE, .port_b = ITM_NONE};
 }
 
+// Without pilots.
+static ItmPressureValveDef default_pressure_valve(double opening_pressure, double span, bool is_one_way)
+{
+    ItmPressureValveDef def = {.port_a = ITM_NONE,
+                               .port_b = ITM_NONE,
+                               .port_c = ITM_NONE,
+                               .law = default_law(),
+                               .opening_pressure = opening_pressure,
+                               .signal = ITM_NONE,
+                               .span = span};
+    def.law.is_one_way = is_one_way;
+    return def;
+}
+
+static void add_pilot(ItmPressureValveDef* def, int port, double ratio)
+{
+    def->pilots[def->npilot++] = (ItmPilot){port, ratio};
+}
+
 ItmPressureValveDef itm_default_check_valve_def(void)
 {
-    return (ItmPressureValveDef){
-        .port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening_pressure = 0.2e5, .span = 0.5e5};
+    ItmPressureValveDef def = default_pressure_valve(0.2e5, 0.5e5, true);
+    add_pilot(&def, ITM_PILOT_A, 1.0);
+    add_pilot(&def, ITM_PILOT_B, -1.0);
+    return def;
 }
 
 ItmPressureValveDef itm_default_relief_valve_def(void)
 {
-    return (ItmPressureValveDef){
-        .port_a = ITM_NONE, .port_b = ITM_NONE, .law = default_law(), .opening_pressure = 20e6, .span = 1e6};
+    ItmPressureValveDef def = default_pressure_valve(20e6, 1e6, true);
+    add_pilot(&def, ITM_PILOT_A, 1.0);
+    add_pilot(&def, ITM_PILOT_B, -1.0);
+    return def;
+}
+
+ItmPressureValveDef itm_default_reducing_valve_def(void)
+{
+    ItmPressureValveDef def = default_pressure_valve(5e6, 0.5e6, false);
+    def.is_normally_open = true;
+    add_pilot(&def, ITM_PILOT_B, -1.0);
+    return def;
+}
+
+ItmPressureValveDef itm_default_counterbalance_valve_def(int pilot_port, double ratio)
+{
+    ItmPressureValveDef def = default_pressure_valve(20e6, 2e6, true);
+    add_pilot(&def, ITM_PILOT_A, 1.0);
+    add_pilot(&def, pilot_port, ratio);
+    add_pilot(&def, ITM_PILOT_B, -1.0 - ratio);
+    def.has_check = true;
+    return def;
+}
+
+ItmPressureValveDef itm_default_pilot_check_valve_def(int pilot_port, double ratio)
+{
+    ItmPressureValveDef def = default_pressure_valve(0.2e5, 0.5e5, false);
+    add_pilot(&def, ITM_PILOT_A, 1.0);
+    add_pilot(&def, ITM_PILOT_B, -1.0);
+    add_pilot(&def, pilot_port, ratio);
+    return def;
+}
+
+ItmPressureValveDef itm_default_compensator_def(int load_port)
+{
+    ItmPressureValveDef def = default_pressure_valve(1e6, 0.2e6, true);
+    def.is_normally_open = true;
+    add_pilot(&def, ITM_PILOT_B, -1.0);
+    add_pilot(&def, load_port, 1.0);
+    return def;
+}
+
+ItmPressureValveDef itm_default_priority_valve_def(int load_port)
+{
+    ItmPressureValveDef def = default_pressure_valve(0.7e6, 0.3e6, true);
+    add_pilot(&def, ITM_PILOT_C, 1.0);
+    add_pilot(&def, load_port, -1.0);
+    return def;
+}
+
+ItmPressureValveDef itm_default_shuttle_valve_def(void)
+{
+    ItmPressureValveDef def = default_pressure_valve(0.1e5, 0.2e5, false);
+    def.is_normally_open = true;
+    add_pilot(&def, ITM_PILOT_B, 1.0);
+    add_pilot(&def, ITM_PILOT_C, -1.0);
+    return def;
+}
+
+ItmFilterDef itm_default_filter_def(void)
+{
+    return (ItmFilterDef){
+        .port_a = ITM_NONE, .port_b = ITM_NONE, .signal = ITM_NONE, .bypass_pressure = 3e5, .bypass_span = 1e5};
+}
+
+ItmLineDef itm_default_line_def(void)
+{
+    return (ItmLineDef){.port_a = ITM_NONE, .port_b = ITM_NONE, .wall_modulus = INFINITY};
 }
 
 ItmValveDef itm_default_valve_def(ItmValveKind kind)
@@ -63,6 +156,8 @@ ItmValveDef itm_default_valve_def(ItmValveKind kind)
                        .port_t = ITM_NONE,
                        .port_a = ITM_NONE,
                        .port_b = ITM_NONE,
+                       .port_ls = ITM_NONE,
+                       .ls_coefficient = 1e-7,
                        .law = default_law(),
                        .signal = ITM_NONE,
                        .limit = INFINITY,
@@ -99,7 +194,25 @@ ItmMotorDef itm_default_motor_def(void)
                          .coulomb_speed = 0.1,
                          .setting = 1.0,
                          .signal = ITM_NONE,
-                         .motion = ITM_NONE};
+                         .motion = ITM_NONE,
+                         .speed_signal = ITM_NONE,
+                         .load_port = ITM_NONE,
+                         .load_margin = 2e6,
+                         .load_span = 0.5e6,
+                         .pressure_limit = INFINITY,
+                         .pressure_span = 0.5e6,
+                         .torque_limit = INFINITY,
+                         .power_limit = INFINITY,
+                         .least_setting = -1.0};
+}
+
+ItmMotorDef itm_default_pump_def(void)
+{
+    ItmMotorDef def = itm_default_motor_def();
+    def.is_driven = true;
+    def.is_variable = true;
+    def.least_setting = 0.0;
+    return def;
 }
 
 ItmHydraulicOptions itm_default_hydraulic_options(void)

@@ -13,6 +13,7 @@
 
 // Pressure drop below which the slope of an unregularised root is cut off, in derivatives only.
 #define LEAST_DROP 1.0  // Pa
+#define VOID_RANGE 1e3  // below the vapour pressure, Pa
 
 // ---------------------------------------------------------------------------- branches
 
@@ -34,8 +35,25 @@ static inline double root(const ItmBranch* branch, double x)
     return size >= branch->threshold ? copysign(sqrt(size), x) : branch->slope * x;
 }
 
-static inline double opening(const ItmBranch* branch, const double* u, double x)
+// y(u) of a metering curve, and its slope
+static double look_up(const ItmBranch* branch, double u, double* slope)
 {
+    const double *at = branch->table_u, *y = branch->table_y;
+    int n = branch->npoint, i = 1;
+    *slope = 0.0;
+    if (u <= at[0] || u >= at[n - 1]) {
+        return u <= at[0] ? y[0] : y[n - 1];
+    }
+    while (u >= at[i]) {
+        i++;
+    }
+    *slope = (y[i] - y[i - 1]) / (at[i] - at[i - 1]);
+    return y[i - 1] + *slope * (u - at[i - 1]);
+}
+
+static inline double opening(const ItmBranch* branch, const double* u)
+{
+    double slope;
     switch (branch->opening) {
     case ITM_OPENING_FULL:
         return 1.0;
@@ -45,23 +63,49 @@ static inline double opening(const ItmBranch* branch, const double* u, double x)
         return at_least(-u[branch->control], 0.0);
     case ITM_OPENING_COMPLEMENT:
         return 1.0 - u[branch->control];
-    case ITM_OPENING_PRESSURE:
-        return within((x - branch->crack) * branch->inv_span, 0.0, 1.0);
+    case ITM_OPENING_RECIPROCAL:
+        return 1.0 / (1.0 + at_least(u[branch->control], 0.0));
+    case ITM_OPENING_TABLE:
+        return look_up(branch, u[branch->control], &slope);
     }
     return 0.0;
 }
 
-// q = coefficient opening r(p_a - p_b), and the net flows
-static void compute_branches(const ItmCircuit* c, ItmHydraulics* d)
+// dy/du
+static double opening_slope(const ItmBranch* branch, const double* u)
+{
+    double slope = 0.0, y;
+    switch (branch->opening) {
+    case ITM_OPENING_FULL:
+        return 0.0;
+    case ITM_OPENING_POSITIVE:
+        return u[branch->control] > 0.0 ? 1.0 : 0.0;
+    case ITM_OPENING_NEGATIVE:
+        return u[branch->control] < 0.0 ? -1.0 : 0.0;
+    case ITM_OPENING_COMPLEMENT:
+        return -1.0;
+    case ITM_OPENING_RECIPROCAL:
+        y = opening(branch, u);
+        return u[branch->control] > 0.0 ? -y * y : 0.0;
+    case ITM_OPENING_TABLE:
+        look_up(branch, u[branch->control], &slope);
+        return slope;
+    }
+    return 0.0;
+}
+
+// q = coefficient opening r(p_a - p_b), or the state of an inertial branch, and the net flows
+static void compute_branches(const ItmCircuit* c, ItmHydraulics* d, const double* states)
 {
     const double* p = d->p;
     double* flow = d->flow;
     for (int i = 0; i < c->nbranch; i++) {
         const ItmBranch* branch = &c->branches[i];
         double x = p[branch->a] - p[branch->b];
-        double y = opening(branch, d->u, x);
+        double y = opening(branch, d->u);
         bool is_shut = y == 0.0 || (branch->is_one_way && x < 0.0);
         double q = is_shut ? 0.0 : branch->coefficient * y * root(branch, x);
+        q = branch->x_adr == ITM_NONE ? q : states[branch->x_adr];
         d->q[i] = q;
         flow[branch->a] -= q;
         flow[branch->b] += q;
@@ -77,9 +121,47 @@ static void compute_branches(const ItmCircuit* c, ItmHydraulics* d)
 
 // ---------------------------------------------------------------------------- controls
 
-double itm_kernel_get_spool_command(const ItmSpool* control, const double* drive)
+double itm_kernel_get_spool_command(const ItmCircuit* c, const ItmHydraulics* d, int i)
 {
-    return within(drive[control->drive], control->lo, control->hi);
+    return within(d->command[i], c->controls[i].lo, c->controls[i].hi);
+}
+
+// sum of gain_i p_i
+static double sum_terms(const ItmCircuit* c, const ItmHydraulics* d, const ItmPilotLaw* law)
+{
+    double sum = 0.0;
+    for (int i = law->adr; i < law->adr + law->count; i++) {
+        sum += c->terms[i].gain * d->p[c->terms[i].node];
+    }
+    return sum;
+}
+
+// The least of the laws of a control
+static void choose_law(const ItmCircuit* c, ItmHydraulics* d, int i)
+{
+    const ItmSpool* control = &c->controls[i];
+    d->command[i] = INFINITY;
+    for (int n = control->law_adr; n < control->law_adr + control->nlaw; n++) {
+        const ItmPilotLaw* law = &c->laws[n];
+        double drive = law->drive != ITM_NONE ? d->drive[law->drive] : 0.0;
+        double w = law->shaft != ITM_NONE ? d->w_stage[law->shaft] : 0.0;
+        double value = itm_law_compute(law, sum_terms(c, d, law), drive, w);
+        if (value < d->command[i] || n == control->law_adr) {
+            d->command[i] = value;
+            d->law[i] = n;
+        }
+    }
+}
+
+static void compute_commands(const ItmCircuit* c, ItmHydraulics* d)
+{
+    for (int i = 0; i < c->ncontrol; i++) {
+        if (c->controls[i].nlaw == 0) {
+            d->command[i] = d->drive[c->controls[i].drive];
+        } else {
+            choose_law(c, d, i);
+        }
+    }
 }
 
 // u: state or command within its limits, dead band taken off
@@ -87,7 +169,7 @@ static void compute_controls(const ItmCircuit* c, ItmHydraulics* d, const double
 {
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
-        double raw = control->order == 0 ? d->drive[control->drive] : x[control->x_adr];
+        double raw = control->order == 0 ? d->command[i] : x[control->x_adr];
         raw = within(raw, control->lo, control->hi);
         double open = fabs(raw) - control->dead_band;
         d->u[i] = control->dead_band == 0.0 ? raw : open > 0.0 ? copysign(open, raw) : 0.0;
@@ -103,12 +185,24 @@ static void compute_spools(const ItmCircuit* c, const ItmHydraulics* d, double* 
         if (control->order == 0) {
             continue;
         }
-        double error = itm_kernel_get_spool_command(control, d->drive) - x[adr];
+        double error = itm_kernel_get_spool_command(c, d, i) - x[adr];
         if (control->order == 1) {
             x_dot[adr] = control->rate * error;
         } else {
             x_dot[adr] = x[adr + 1];
             x_dot[adr + 1] = control->rate * control->rate * error - control->damping * x[adr + 1];
+        }
+    }
+}
+
+// q' = inv_inertia (p_a - p_b) - rate q
+static void compute_lines(const ItmCircuit* c, const ItmHydraulics* d, double* x_dot, const double* x)
+{
+    for (int i = 0; c->ninertial > 0 && i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        if (branch->x_adr != ITM_NONE) {
+            double drop = d->p[branch->a] - d->p[branch->b];
+            x_dot[branch->x_adr] = branch->inv_inertia * drop - branch->rate * x[branch->x_adr];
         }
     }
 }
@@ -124,9 +218,25 @@ static double gas_capacity(const ItmAccumulator* gas, double p)
     return gas->gas_volume * pow(gas->precharge / p, gas->inv_exponent) * gas->inv_exponent / p;
 }
 
-static inline double compressibility(const ItmOil* oil, double p)
+// Oil alone: kappa = (a + b p) / (1 + c p + e p^2)
+static inline double oil_compressibility(const ItmOil* oil, double p)
 {
     return (oil->a + oil->b * p) / (1.0 + p * (oil->c + oil->e * p));
+}
+
+// Air of the volume phi = air (p_0 / p)^(1/n) per volume of oil:  kappa = (kappa_oil + phi / (n p)) / (1 + phi)      [gholizadeh]
+static inline double compressibility(const ItmOil* oil, double p)
+{
+    if (oil->air == 0.0) {
+        return oil_compressibility(oil, p);
+    }
+    double phi = oil->air * pow(ITM_AIR_PRESSURE / p, oil->inv_air_exponent);
+    return (oil_compressibility(oil, p) + phi * oil->inv_air_exponent / p) / (1.0 + phi);
+}
+
+double itm_kernel_compute_compressibility(const ItmOil* oil, double p)
+{
+    return compressibility(oil, p);
 }
 
 // What the pistons displace, and the volumes of their chambers.   [cranes, eqs. 27, 28; contact-rim, eqs. 47, 48]
@@ -151,6 +261,19 @@ static void compute_chambers(const ItmCircuit* c, ItmHydraulics* d)
     }
 }
 
+// From the capacity at the vapour pressure to that of the void, over VOID_RANGE: a jump would leave an implicit step without a solution.
+//   1/C = (1 - theta)/C_oil + theta/C_void,   theta = (p_v - x) / VOID_RANGE within [0, 1]
+static inline double void_share(const ItmOil* oil, double x)
+{
+    double theta = (oil->vapour - x) * (1.0 / VOID_RANGE);
+    return theta < 1.0 ? theta : 1.0;
+}
+
+static inline double mix_capacity(double C_oil, double C_void, double theta)
+{
+    return C_oil * C_void / ((1.0 - theta) * C_void + theta * C_oil);
+}
+
 // Pressures of all nodes; flows, moving volumes and capacities without anything that moves. One loop, because for the few nodes of a
 // circuit calls of memset and memcpy cost more than what they do.
 static void begin_nodes(const ItmCircuit* c, ItmHydraulics* d, const double* x)
@@ -167,13 +290,19 @@ static void begin_nodes(const ItmCircuit* c, ItmHydraulics* d, const double* x)
     }
 }
 
-void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x)
+void itm_kernel_compute_commands(const ItmCircuit* c, ItmHydraulics* d, const double* x)
 {
     begin_nodes(c, d, x);
+    compute_commands(c, d);
+}
+
+void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x)
+{
+    itm_kernel_compute_commands(c, d, x);
     compute_controls(c, d, x);
 
     // flows into the nodes, through branches and by moving pistons
-    compute_branches(c, d);
+    compute_branches(c, d, x);
     compute_chambers(c, d);
 
     // p' = flow / capacity
@@ -185,10 +314,13 @@ void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, co
         d->capacity[node] += gas_capacity(&c->accumulators[i], d->p[node]);
     }
     for (int i = 0; i < c->nvol; i++) {
-        d->capacity[i] = x[i] >= c->oil[i].vapour ? d->capacity[i] : c->void_capacity[i];
+        if (x[i] < c->oil[i].vapour) {
+            d->capacity[i] = mix_capacity(d->capacity[i], c->void_capacity[i], void_share(&c->oil[i], x[i]));
+        }
         x_dot[i] = d->flow[i] / d->capacity[i];
     }
     compute_spools(c, d, x_dot, x);
+    compute_lines(c, d, x_dot, x);
 }
 
 // ---------------------------------------------------------------------------- derivatives
@@ -205,35 +337,45 @@ static inline double flow_slope(const ItmBranch* branch, double g, double q, dou
 // dq/dx with x = p_a - p_b, and dq/du
 static void differentiate_branch(const ItmHydraulics* d, const ItmBranch* branch, double q, double* q_p, double* q_u)
 {
-    double x = d->p[branch->a] - d->p[branch->b], u = 0.0;
+    double x = d->p[branch->a] - d->p[branch->b];
     *q_p = *q_u = 0.0;
-    if (branch->is_one_way && x < 0.0) {
+    if ((branch->is_one_way && x < 0.0) || branch->x_adr != ITM_NONE) {
         return;
     }
-    double y = opening(branch, d->u, x);
+    double y = opening(branch, d->u);
     *q_p = y > 0.0 ? flow_slope(branch, branch->coefficient * y, q, x) : 0.0;
-    switch (branch->opening) {
-    case ITM_OPENING_FULL:
-        break;
-    case ITM_OPENING_POSITIVE:
-    case ITM_OPENING_NEGATIVE:
-        u = d->u[branch->control];
-        *q_u = y > 0.0 ? q / u : 0.0;
-        break;
-    case ITM_OPENING_COMPLEMENT:
-        *q_u = -branch->coefficient * root(branch, x);
-        break;
-    case ITM_OPENING_PRESSURE:
-        *q_p += y > 0.0 && y < 1.0 ? q / y * branch->inv_span : 0.0;
-        break;
-    }
+    *q_u =
+        branch->opening != ITM_OPENING_FULL ? branch->coefficient * opening_slope(branch, d->u) * root(branch, x) : 0;
 }
 
 // d kappa / dp
 static double compressibility_slope(const ItmOil* oil, double p)
 {
     double below = 1.0 + p * (oil->c + oil->e * p);
-    return (oil->b - (oil->a + oil->b * p) * (oil->c + 2.0 * oil->e * p) / below) / below;
+    double slope = (oil->b - (oil->a + oil->b * p) * (oil->c + 2.0 * oil->e * p) / below) / below;
+    if (oil->air == 0.0) {
+        return slope;
+    }
+    // kappa = N / D with N = kappa_oil + g / p, D = 1 + phi, g = phi / n;  phi' = -g / p
+    double phi = oil->air * pow(ITM_AIR_PRESSURE / p, oil->inv_air_exponent), g = phi * oil->inv_air_exponent;
+    double N_p = slope - g / (p * p) * (1.0 + oil->inv_air_exponent);
+    return (N_p + compressibility(oil, p) * g / p) / (1.0 + phi);
+}
+
+// du / d command, d command / dp
+static void differentiate_control(const ItmCircuit* c, ItmHydraulics* d, const double* x, int i)
+{
+    const ItmSpool* control = &c->controls[i];
+    double raw = control->order == 0 ? d->command[i] : x[control->x_adr];
+    bool moves = raw > control->lo && raw < control->hi && fabs(raw) >= control->dead_band;
+    bool is_within = d->command[i] > control->lo && d->command[i] < control->hi;
+    d->u_raw[i] = moves ? 1.0 : 0.0;
+    d->u_command[i] = control->order == 0 ? d->u_raw[i] : 0.0;
+    d->command_p[i] = 0.0;
+    if (control->nlaw > 0 && is_within) {
+        const ItmPilotLaw* law = &c->laws[d->law[i]];
+        d->command_p[i] = law->is_hyperbola ? -d->command[i] / sum_terms(c, d, law) : 1.0;
+    }
 }
 
 void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const double* x)
@@ -251,13 +393,139 @@ void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const doubl
         d->capacity_p[gas->node] -= gas_capacity(gas, p) * (1.0 + gas->inv_exponent) / p;
     }
     for (int i = 0; i < c->nvol; i++) {
-        d->capacity_p[i] = x[i] >= c->oil[i].vapour ? d->capacity_p[i] : 0.0;
+        if (x[i] < c->oil[i].vapour) {
+            // dC/dx = C^2 (1/C_void - 1/C_oil) / VOID_RANGE, with 1/C_oil from 1/C
+            double theta = void_share(&c->oil[i], x[i]), C = d->capacity[i];
+            double difference = theta < 1.0 ? (1.0 / c->void_capacity[i] - 1.0 / C) / (1.0 - theta) : 0.0;
+            d->capacity_p[i] = C * C * difference / VOID_RANGE;
+        }
     }
     for (int i = 0; i < c->ncontrol; i++) {
+        differentiate_control(c, d, x, i);
+    }
+}
+
+// Over an implicit stage u = u_0 + s r with  s = g / (1 + g), g = half rate (order 1),  s = half k / (1 + half (k + damping)),
+// k = half omega^2 (order 2);  q = q_0 + s (p_a - p_b) with s = half inv_inertia / (1 + half rate). At rest u = r.
+void itm_kernel_eliminate(const ItmCircuit* c, ItmHydraulics* d, double half)
+{
+    bool at_rest = isinf(half);
+    for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
-        double raw = control->order == 0 ? d->drive[control->drive] : x[control->x_adr];
-        bool moves = raw > control->lo && raw < control->hi && fabs(raw) >= control->dead_band;
-        d->u_raw[i] = moves ? 1.0 : 0.0;
+        double g = half * control->rate, k = g * control->rate, slope = 1.0;
+        if (control->order == 1 && !at_rest) {
+            slope = g / (1.0 + g);
+        } else if (control->order == 2 && !at_rest) {
+            slope = half * k / (1.0 + half * (k + control->damping));
+        }
+        d->u_command[i] = d->u_raw[i] * slope;
+    }
+    for (int i = 0; c->ninertial > 0 && i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        if (branch->x_adr != ITM_NONE) {
+            d->q_p[i] =
+                at_rest ? branch->inv_inertia / branch->rate : half * branch->inv_inertia / (1.0 + half * branch->rate);
+        }
+    }
+}
+
+// Flow into `row` changes by flow_u per unit of control i.
+static void visit_terms(const ItmCircuit* c, const ItmHydraulics* d, const double* x, int i, int row, double flow_u,
+                        ItmPilotVisit visit, void* context)
+{
+    double by_command = flow_u * d->u_command[i];
+    if (row >= c->nvol || by_command == 0.0 || d->command_p[i] == 0.0) {
+        return;
+    }
+    const ItmPilotLaw* law = &c->laws[d->law[i]];
+    for (int n = law->adr; n < law->adr + law->count; n++) {
+        int col = c->terms[n].node;
+        if (col < c->nvol && x[col] >= c->oil[col].vapour) {
+            visit(context, row, col, by_command * d->command_p[i] * c->terms[n].gain);
+        }
+    }
+}
+
+void itm_kernel_visit_pilots(const ItmCircuit* c, const ItmHydraulics* d, const double* x, ItmPilotVisit visit,
+                             void* context)
+{
+    for (int i = 0; c->nlaw > 0 && i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        if (branch->control != ITM_NONE && c->controls[branch->control].nlaw > 0) {
+            visit_terms(c, d, x, branch->control, branch->a, -d->q_u[i], visit, context);
+            visit_terms(c, d, x, branch->control, branch->b, d->q_u[i], visit, context);
+        }
+    }
+    for (int i = 0; c->nlaw > 0 && i < c->ncyl; i++) {
+        const ItmCylinder* motor = &c->cylinders[i];
+        if (motor->control != ITM_NONE && c->controls[motor->control].nlaw > 0) {
+            double w = d->w_stage[i];
+            visit_terms(c, d, x, motor->control, motor->node_1, -motor->area_1 * w, visit, context);
+            visit_terms(c, d, x, motor->control, motor->node_2, motor->area_2 * w, visit, context);
+        }
+    }
+}
+
+// A dense matrix with n columns.
+typedef struct Dense {
+    double* J;
+    size_t n;
+} Dense;
+
+static void add_to_dense(void* context, int row, int col, double value)
+{
+    const Dense* dense = context;
+    dense->J[(size_t)row * dense->n + (size_t)col] += value;
+}
+
+// Rows of the spools, and the columns of those that move motors
+static void assemble_spools(const ItmCircuit* c, const ItmHydraulics* d, double* J, const double* x)
+{
+    size_t n = (size_t)c->nx;
+    for (int i = 0; i < c->ncontrol; i++) {
+        const ItmSpool* control = &c->controls[i];
+        size_t adr = (size_t)control->x_adr;
+        double gain = control->order == 1 ? control->rate : control->rate * control->rate;
+        if (control->order == 1) {
+            J[adr * n + adr] = -control->rate;
+        } else if (control->order == 2) {
+            J[adr * n + adr + 1] = 1.0;
+            J[(adr + 1) * n + adr] = -control->rate * control->rate;
+            J[(adr + 1) * n + adr + 1] = -control->damping;
+        }
+        if (control->order == 0 || control->nlaw == 0) {
+            continue;
+        }
+        const ItmPilotLaw* law = &c->laws[d->law[i]];
+        double* J_row = J + (adr + (size_t)control->order - 1) * n;
+        for (int t = law->adr; t < law->adr + law->count; t++) {
+            int col = c->terms[t].node;
+            if (col < c->nvol && x[col] >= c->oil[col].vapour) {
+                J_row[col] += gain * d->command_p[i] * c->terms[t].gain;
+            }
+        }
+    }
+}
+
+// Rows and columns of the inertial flows
+static void assemble_lines(const ItmCircuit* c, const ItmHydraulics* d, double* J, const double* x)
+{
+    size_t n = (size_t)c->nx;
+    for (int i = 0; i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        if (branch->x_adr == ITM_NONE) {
+            continue;
+        }
+        int end[2] = {branch->a, branch->b};
+        size_t adr = (size_t)branch->x_adr;
+        J[adr * n + adr] = -branch->rate;
+        for (int k = 0; k < 2; k++) {
+            double sign = k == 0 ? 1.0 : -1.0;
+            if (end[k] < c->nvol) {
+                J[(size_t)end[k] * n + adr] -= sign / d->capacity[end[k]];
+                J[adr * n + (size_t)end[k]] = x[end[k]] >= c->oil[end[k]].vapour ? sign * branch->inv_inertia : 0.0;
+            }
+        }
     }
 }
 
@@ -265,6 +533,22 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 {
     size_t n = (size_t)c->nx;
     memset(J, 0, sizeof(double) * n * n);
+    itm_kernel_visit_pilots(c, d, x, add_to_dense, &(Dense){J, n});
+    // what a variable motor displaces
+    for (int i = 0; i < c->ncyl; i++) {
+        const ItmCylinder* motor = &c->cylinders[i];
+        if (motor->control == ITM_NONE || c->controls[motor->control].order == 0) {
+            continue;
+        }
+        size_t adr = (size_t)c->controls[motor->control].x_adr;
+        double swept = d->u_raw[motor->control] * d->w_stage[i];
+        if (motor->node_1 < c->nvol) {
+            J[(size_t)motor->node_1 * n + adr] -= motor->area_1 * swept;
+        }
+        if (motor->node_2 < c->nvol) {
+            J[(size_t)motor->node_2 * n + adr] += motor->area_2 * swept;
+        }
+    }
     // net flows: branch by branch, for both of its nodes
     for (int i = 0; i < c->nbranch; i++) {
         const ItmBranch* branch = &c->branches[i];
@@ -293,17 +577,8 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
         }
         J_row[i] -= d->flow[i] * d->capacity_p[i] / (d->capacity[i] * d->capacity[i]);
     }
-    for (int i = 0; i < c->ncontrol; i++) {
-        const ItmSpool* control = &c->controls[i];
-        size_t adr = (size_t)control->x_adr;
-        if (control->order == 1) {
-            J[adr * n + adr] = -control->rate;
-        } else if (control->order == 2) {
-            J[adr * n + adr + 1] = 1.0;
-            J[(adr + 1) * n + adr] = -control->rate * control->rate;
-            J[(adr + 1) * n + adr + 1] = -control->damping;
-        }
-    }
+    assemble_spools(c, d, J, x);
+    assemble_lines(c, d, J, x);
 }
 
 // ---------------------------------------------------------------------------- power
@@ -313,7 +588,11 @@ void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, doubl
     memset(power, 0, sizeof(double) * ITM_HYDRAULIC_ACCOUNT_COUNT);
     for (int i = 0; i < c->nbranch; i++) {
         const ItmBranch* branch = &c->branches[i];
-        power[branch->account] += d->q[i] * (d->p[branch->a] - d->p[branch->b]);
+        double given = d->q[i] * (d->p[branch->a] - d->p[branch->b]);
+        // friction of an inertial branch; the rest moves its oil
+        double lost = branch->x_adr != ITM_NONE ? branch->rate / branch->inv_inertia * d->q[i] * d->q[i] : given;
+        power[branch->account] += lost;
+        power[ITM_HYDRAULIC_COMPRESSION] += given - lost;
     }
     for (int i = 0; i < c->nvol; i++) {
         power[ITM_HYDRAULIC_COMPRESSION] += d->p[i] * d->flow[i];

@@ -35,6 +35,10 @@ void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, do
             ItmSignalValue value = itm_signal_compute(&c->signals[motion], t + tau);
             d->s_stage[i] = value.x;
             d->w_stage[i] = value.x_dot;
+        } else if (c->cylinders[i].speed != ITM_NONE) {
+            // an engine gives the rate:  s(tau) = s + (w + w(tau)) tau / 2
+            d->w_stage[i] = d->drive[c->cylinders[i].speed];
+            d->s_stage[i] = d->s[i] + 0.5 * tau * (d->w[i] + d->w_stage[i]);
         } else {
             // w(tau) = w + (w_end - w) tau / h,  s(tau) = s + w tau + (w_end - w) tau^2 / (2 h)
             double slope = h > 0.0 ? (d->w_end[i] - d->w[i]) / h : 0.0;

@@ -43,16 +43,26 @@ static bool has_force(const ItmHydraulicStatics* options, int cylinder)
     return options->force != NULL && !isnan(options->force[cylinder]);
 }
 
-// Rates of the present state with pistons at rest and spools at their commands.
+// Rates of the present state with pistons at rest, spools at their commands, and steady flow in lines.
 static void compute_at_rest(const ItmCircuit* c, ItmHydraulics* d)
 {
     itm_stage_begin(c, d, itm_hydraulics_get_time(d), 0.0);
     memcpy(d->s_stage, d->s, sizeof(double) * (size_t)c->ncyl);
-    memset(d->w_stage, 0, sizeof(double) * (size_t)c->ncyl);
+    // pistons stand still, engines turn
+    for (int i = 0; i < c->ncyl; i++) {
+        d->w_stage[i] = c->cylinders[i].speed != ITM_NONE ? d->drive[c->cylinders[i].speed] : 0.0;
+    }
+    itm_kernel_compute_commands(c, d, d->x);
+    for (int i = 0; i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        if (branch->x_adr != ITM_NONE) {
+            d->x[branch->x_adr] = branch->inv_inertia / branch->rate * (d->p[branch->a] - d->p[branch->b]);
+        }
+    }
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
         if (control->order > 0) {
-            d->x[control->x_adr] = itm_kernel_get_spool_command(control, d->drive);
+            d->x[control->x_adr] = itm_kernel_get_spool_command(c, d, i);
         }
         if (control->order == 2) {
             d->x[control->x_adr + 1] = 0.0;
@@ -115,12 +125,25 @@ ItmHydraulicResidual itm_hydraulics_check_static(const ItmCircuit* c, ItmHydraul
 
 // ---------------------------------------------------------------------------- Newton
 
+// Scaled entry of a pilot, if the pressure is unknown
+static void add_to_columns(void* context, int row, int node, double value)
+{
+    const Static* k = context;
+    for (int col = 0; col < k->nvolume; col++) {
+        if (k->volume[col] == node) {
+            k->A[row * k->ncol + col] += value * k->p_scale / k->flow_scale;
+        }
+    }
+}
+
 // Columns of pressures: d flow / dp from the branches, d F / dp from the areas
 static void differentiate_pressures(const Static* k)
 {
     const ItmCircuit* c = k->c;
     const ItmHydraulics* d = k->d;
     itm_kernel_differentiate(c, k->d, d->x);
+    itm_kernel_eliminate(c, k->d, INFINITY);
+    itm_kernel_visit_pilots(c, d, d->x, add_to_columns, (void*)k);
     for (int col = 0; col < k->nvolume; col++) {
         int node = k->volume[col];
         for (int i = 0; i < c->nbranch; i++) {

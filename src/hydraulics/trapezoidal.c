@@ -1,6 +1,6 @@
 // Trapezoidal rule: x_next = x + h/2 (f(x) + f(x_next)), solved by Newton's method with backtracking.
 //
-// Spools do not depend on pressures, so their part is linear and solved in closed form; what is left for
+// Spools and inertial flows depend on pressures (pilots) and on themselves, linearly: they are eliminated in closed form. What is left for
 // Newton are the pressures, and these only couple inside an island: (I - h/2 J) is block diagonal.
 // Where Newton fails the step is made in halves, and so on; the step info counts that.
 #include "hydraulics/data.h"
@@ -24,7 +24,7 @@ static void solve_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_
     for (int i = 0; i < c->ncontrol; i++) {
         const ItmSpool* control = &c->controls[i];
         int adr = control->x_adr;
-        double r = control->order > 0 ? itm_kernel_get_spool_command(control, d->drive) : 0.0;
+        double r = control->order > 0 ? itm_kernel_get_spool_command(c, d, i) : 0.0;
         double half = 0.5 * h;
         if (control->order == 1) {
             double g = half * control->rate;
@@ -40,7 +40,39 @@ static void solve_spools(const ItmCircuit* c, const ItmHydraulics* d, double* x_
     }
 }
 
+// (1 + half rate) q = q_prev + half f + half inv_inertia (p_a - p_b)
+static void solve_lines(const ItmCircuit* c, const ItmHydraulics* d, double* x_next, const double* f, double h)
+{
+    double half = 0.5 * h;
+    for (int i = 0; c->ninertial > 0 && i < c->nbranch; i++) {
+        const ItmBranch* branch = &c->branches[i];
+        int adr = branch->x_adr;
+        if (adr != ITM_NONE) {
+            double pushed = half * branch->inv_inertia * (d->p[branch->a] - d->p[branch->b]);
+            x_next[adr] = (d->x[adr] + half * f[adr] + pushed) / (1.0 + half * branch->rate);
+        }
+    }
+}
+
+// Rates at x_stage, with the states that follow its pressures
+static void evaluate(const ItmCircuit* c, ItmHydraulics* d, double h)
+{
+    if (c->has_followers) {
+        itm_kernel_compute_commands(c, d, d->x_stage);
+        solve_spools(c, d, d->x_stage, d->k[0], h);
+        solve_lines(c, d, d->x_stage, d->k[0], h);
+    }
+    itm_kernel_compute(c, d, d->k[1], d->x_stage);
+}
+
 // ---------------------------------------------------------------------------- Newton matrix
+
+// The entry of a row and a column of one island.
+static void add_to_blocks(void* context, int row, int col, double value)
+{
+    ItmHydraulics* d = context;
+    d->lu[d->circuit->lu_diag[row] + col - row] += value;
+}
 
 // Blocks of I - h/2 J, J = df/dx of the pressures
 static void assemble_blocks(const ItmCircuit* c, ItmHydraulics* d, const double* x, double h)
@@ -65,6 +97,7 @@ static void assemble_blocks(const ItmCircuit* c, ItmHydraulics* d, const double*
             }
         }
     }
+    itm_kernel_visit_pilots(c, d, x, add_to_blocks, d);
     // d (flow / capacity), times -h/2, plus I
     for (int island = 0; island < c->nisland; island++) {
         int start = c->island_adr[island], n = c->island_adr[island + 1] - start;
@@ -139,6 +172,7 @@ static double compute_residual(const ItmCircuit* c, ItmHydraulics* d, double h)
 static double compute_correction(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
     itm_kernel_differentiate(c, d, d->x_stage);
+    itm_kernel_eliminate(c, d, 0.5 * h);
     assemble_blocks(c, d, d->x_stage, h);
     for (int i = 0; i < c->nisland; i++) {
         int start = c->island_adr[i], n = c->island_adr[i + 1] - start;
@@ -164,7 +198,7 @@ static double advance(const ItmCircuit* c, ItmHydraulics* d, double before, doub
         for (int i = 0; i < c->nvol; i++) {
             d->x_stage[i] = d->x_trial[i] + factor * step[i];
         }
-        itm_kernel_compute(c, d, d->k[1], d->x_stage);
+        evaluate(c, d, h);
         after = compute_residual(c, d, h);
         if (after <= (1.0 - LEAST_DECREASE * factor) * before) {
             break;
@@ -191,7 +225,7 @@ static void predict(const ItmCircuit* c, ItmHydraulics* d, double h)
 static bool solve(const ItmCircuit* c, ItmHydraulics* d, double h)
 {
     double tolerance = d->options.tolerance;
-    itm_kernel_compute(c, d, d->k[1], d->x_stage);
+    evaluate(c, d, h);
     double residual = compute_residual(c, d, h), correction = INFINITY;
     int iterations = 0;
     while (residual > tolerance && correction > tolerance && iterations < d->options.max_iterations) {
@@ -227,6 +261,7 @@ static bool step_part(const ItmCircuit* c, ItmHydraulics* d, Part part)
     // spools in closed form, pressures by Newton
     itm_stage_set(c, d, part.t, part.h, part.to);
     predict(c, d, h);
+    itm_kernel_compute_commands(c, d, d->x_stage);
     solve_spools(c, d, d->x_stage, d->k[0], h);
     if (!solve(c, d, h)) {
         return false;

@@ -64,12 +64,15 @@ static inline double itm_vec_get(ItmVec3 a, int i)
     return i == 0 ? a.x : i == 1 ? a.y : a.z;
 }
 
-// Two unit vectors that complete a unit vector to a right-handed frame, without a jump where they matter: the smallest
-// component of n decides.
+// Two unit vectors that complete a unit vector to a right-handed frame. They are made with the first axis that is not too close to n, and
+// jump only where one of its components is ITM_VEC_SKEW, 40.5 degrees off an axis: were it the axis of the smallest component, the tangents of a
+// floor would change places with the rounding of its normal.
+#define ITM_VEC_SKEW 0.65
+
 static inline void itm_vec_make_tangents(ItmVec3 t[2], ItmVec3 n)
 {
-    double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-    ItmVec3 helper = x <= y && x <= z ? itm_vec(1, 0, 0) : y <= z ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
+    bool is_x = fabs(n.x) <= ITM_VEC_SKEW, is_y = fabs(n.y) <= ITM_VEC_SKEW;
+    ItmVec3 helper = is_x ? itm_vec(1, 0, 0) : is_y ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
     t[0] = itm_vec_cross(helper, n);
     t[0] = itm_vec_scale(1.0 / itm_vec_norm(t[0]), t[0]);
     t[1] = itm_vec_cross(n, t[0]);

@@ -17,7 +17,7 @@
 void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode)
 {
     s->blocks = ITM_TAKE(arena, ItmSweepBlock, nblock);
-    double** reals[] = {&s->b, &s->lo, &s->up, &s->omega, &s->change, &s->inv_D, &s->prev, &s->p};
+    double** reals[] = {&s->b, &s->rate, &s->lo, &s->up, &s->omega, &s->change, &s->inv_D, &s->prev, &s->p};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nrow);
     }

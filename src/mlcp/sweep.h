@@ -23,6 +23,7 @@ typedef struct ItmSweep {
     ItmSweepBlock* blocks;    //                                          (nblock)
     const ItmMlcpContact* couplings; // friction
     double* b;                // row velocities without impulses          (rows)
+    double* rate;             // row velocities before the step           (rows)
     double *lo, *up;          // bounds                                   (rows)
     double* omega;            // on the diagonal                          (rows)
     bool*   has_bounds;       // false: only couplings change the impulse (rows)

@@ -73,6 +73,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->island.index = b->global;
     itm_sweep_lay_out(&b->sweep, arena, b->block_capacity, b->row_capacity, m->nbody);
     b->sweep.couplings = b->couplings;
+    itm_augmented_lay_out(&b->augmented, arena, b->block_capacity, b->row_capacity, m->ncontact_max > 0 ? m->nbody : 0);
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
     b->refine_work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
     b->refine_part = ITM_TAKE(arena, signed char, most);

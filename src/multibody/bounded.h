@@ -4,9 +4,9 @@
 #ifndef ITM_MULTIBODY_BOUNDED_H
 #define ITM_MULTIBODY_BOUNDED_H
 
+#include "mlcp/augmented.h"
 #include "mlcp/row.h"
 #include "mlcp/row_memory.h"
-#include "mlcp/sweep.h"
 #include "multibody/data.h"
 
 // Islands of more rows than this are not examined for redundant rows one by one (itm_bounded_refine); how many there must be
@@ -70,7 +70,8 @@ typedef struct ItmBounded {
     int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
     double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
     ItmRowProblem   island;    // problem of the island that is being solved, index = global (island_capacity)
-    ItmSweep        sweep;     // the same for an island without a matrix
+    ItmSweep        sweep;     // the same for an island of bodies that are free on the world, without a matrix
+    ItmAugmented    augmented; // solver of that
     double*         refine_work; // itm_bounded_refine  (m (m + ITM_LEAST_NORM_SCRATCH), m = min(island_capacity, ITM_REFINE_MOST))
     signed char*    refine_part; //                                     (island_capacity)
     signed char*    is_redundant; // redundant rows, itm_bounded_refine (row_capacity)

@@ -62,6 +62,15 @@ ItmModelInfo itm_model_get_info(const ItmModel* m)
     return m->info;
 }
 
+ItmVec3 itm_model_find_user_point(const ItmModel* m, int body, ItmVec3 point)
+{
+    if (body == ITM_NONE) {
+        return point;
+    }
+    bool is_node = m->bodies[body].mobility == ITM_MOBILIZER_NODE;
+    return itm_vec_add(point, is_node ? m->nodes[m->bodies[body].part].origin : m->bodies[body].com);
+}
+
 int itm_model_find_body(const ItmModel* m, const char* name)
 {
     ITM_GUARD(m != NULL && name != NULL, ITM_NONE);

@@ -381,6 +381,9 @@ static inline bool itm_model_has_bounds(const ItmModel* m)
     return m->nlimit + m->njoint_friction + m->nmotor + m->nclearance + m->ncontact_max > 0;
 }
 
+// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
+ItmVec3 itm_model_find_user_point(const ItmModel* m, int body, ItmVec3 point);
+
 // The body whose mobilizer has this velocity.
 int itm_model_body_of_velocity(const ItmModel* m, int v_index);
 

@@ -61,7 +61,7 @@ int itm_stiffness_get_limit_count(const ItmModel* m)
 
 ItmStepLimit itm_stiffness_get_limit(const ItmModel* m, int element)
 {
-    ITM_GUARD(m != NULL, (ItmStepLimit){0});
+    ITM_GUARD(m != NULL && ITM_IS_INDEX(element, m->nscalar_force + m->nbushing), (ItmStepLimit){0});
     if (element < m->nscalar_force) {
         const ItmScalarForce* force = &m->scalar_forces[element];
         double W = compute_mobility(m, &m->measures[force->measure]);

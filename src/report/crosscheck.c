@@ -36,43 +36,43 @@ static void get_range(const ItmTable* table, int column, double* least, double* 
 
 #define JUMP 0.2  // of the range, between two samples of the reference: an event
 
-// Least and largest value of the reference within one sample of row k: rows of one time are one sample.
-static void get_neighbours(const ItmTable* reference, int column, long k, double* low, double* high)
+// Rows of a table within one sample of row k: rows of one time are one sample. *is_twice: two of them have one time.
+static void get_neighbours(const ItmTable* table, long k, long* first, long* last, bool* is_twice)
 {
-    double t = itm_results_table_get(reference, k, 0);
-    *low = INFINITY;
-    *high = -INFINITY;
-    long i = k;
-    for (int distance = 0; i >= 0; i--) {
-        double s = itm_results_table_get(reference, i, 0);
-        distance += i < k && s < itm_results_table_get(reference, i + 1, 0);
-        if (distance > 1 && s < t) {
-            break;
+    *first = *last = k;
+    *is_twice = false;
+    for (int step = -1; step <= 1; step += 2) {
+        int distance = 0;
+        for (long i = k + step; i >= 0 && i < table->nrow; i += step) {
+            bool is_same = itm_results_table_get(table, i, 0) == itm_results_table_get(table, i - step, 0);
+            distance += !is_same;
+            if (distance > 1) {
+                break;
+            }
+            *is_twice = *is_twice || is_same;
+            *(step < 0 ? first : last) = i;
         }
-        *low = fmin(*low, itm_results_table_get(reference, i, column));
-        *high = fmax(*high, itm_results_table_get(reference, i, column));
-    }
-    int distance = 0;
-    for (i = k + 1; i < reference->nrow; i++) {
-        distance += itm_results_table_get(reference, i, 0) > itm_results_table_get(reference, i - 1, 0);
-        if (distance > 1) {
-            break;
-        }
-        *low = fmin(*low, itm_results_table_get(reference, i, column));
-        *high = fmax(*high, itm_results_table_get(reference, i, column));
     }
 }
 
-// The values that a run may have at row k: that of the reference; near an event those of one sample before and after it.
-static void get_band(const ItmTable* reference, int column, long k, double range, double* low, double* high)
+// Whether an event is near row k: two rows of one time, a jump, or any change of a signal that has no values in between. The
+// values that a run may have there are those of one sample before and after it; elsewhere that of the row.
+static bool get_band(const ItmTable* reference, int column, long k, double least_jump, double* low, double* high)
 {
-    get_neighbours(reference, column, k, low, high);
-    double t = itm_results_table_get(reference, k, 0), value = itm_results_table_get(reference, k, column);
-    bool is_twice = (k > 0 && itm_results_table_get(reference, k - 1, 0) == t) ||
-                    (k + 1 < reference->nrow && itm_results_table_get(reference, k + 1, 0) == t);
-    if (!is_twice && *high - *low <= JUMP * range) {
-        *low = *high = value;
+    long first, last;
+    bool is_twice;
+    get_neighbours(reference, k, &first, &last, &is_twice);
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (long i = first; i <= last; i++) {
+        *low = fmin(*low, itm_results_table_get(reference, i, column));
+        *high = fmax(*high, itm_results_table_get(reference, i, column));
     }
+    if (is_twice || *high - *low > least_jump) {
+        return true;
+    }
+    *low = *high = itm_results_table_get(reference, k, column);
+    return false;
 }
 
 // How far a value is outside of [low, high]; NaN is infinitely far.
@@ -104,8 +104,25 @@ static double get_run_distance(const ItmTable* run, int column, double t, long* 
     return best;
 }
 
+// How far a value of the reference at row k is outside of what the run has within one sample of it.
+static double get_shifted_distance(const ItmTable* run, int column, const ItmTable* reference, long k, double value)
+{
+    long first, last;
+    bool is_twice;
+    get_neighbours(reference, k, &first, &last, &is_twice);
+    double from = itm_results_table_get(reference, first, 0), to = itm_results_table_get(reference, last, 0);
+    double low = INFINITY, high = -INFINITY;
+    for (long i = 0; i < run->nrow && itm_results_table_get(run, i, 0) <= to; i++) {
+        if (itm_results_table_get(run, i, 0) >= from) {
+            low = fmin(low, itm_results_table_get(run, i, column));
+            high = fmax(high, itm_results_table_get(run, i, column));
+        }
+    }
+    return low <= high ? get_distance(value, low, high) : INFINITY;
+}
+
 static void compare_signal(ItmCrosscheck* c, const ItmTable* run, int column, const ItmTable* reference, int signal,
-                           double share)
+                           double share, bool is_discrete)
 {
     double least, largest, worst = -1.0, worst_time = 0.0;
     get_range(reference, signal, &least, &largest);
@@ -117,8 +134,13 @@ static void compare_signal(ItmCrosscheck* c, const ItmTable* run, int column, co
         if (t > c->until) {
             break;
         }
-        get_band(reference, signal, k, range, &low, &high);
+        bool is_event = get_band(reference, signal, k, is_discrete ? 0.0 : JUMP * range, &low, &high);
         double off = get_run_distance(run, column, t, &row, low, high) / scale;
+        // the start is an event of a discrete signal: it may show the first sample there already
+        if ((is_event || (is_discrete && k == 0)) && off > share) {
+            double value = itm_results_table_get(reference, k, signal);
+            off = fmin(off, get_shifted_distance(run, column, reference, k, value) / scale);
+        }
         if (off > worst) {
             worst = off;
             worst_time = t;
@@ -133,7 +155,7 @@ static void compare_signal(ItmCrosscheck* c, const ItmTable* run, int column, co
 }
 
 ItmStatus itm_crosscheck_compare(ItmCrosscheck* check, const ItmTable* run, const ItmTable* reference, double share,
-                                 ItmError* error)
+                                 const bool* is_discrete, ItmError* error)
 {
     *check = (ItmCrosscheck){0};
     ItmStatus status = check_times(run, "run", error);
@@ -150,7 +172,7 @@ ItmStatus itm_crosscheck_compare(ItmCrosscheck* check, const ItmTable* run, cons
             check->nbad++;
             check->missing = check->missing != NULL ? check->missing : reference->names[i];
         } else {
-            compare_signal(check, run, column, reference, i, share);
+            compare_signal(check, run, column, reference, i, share, is_discrete != NULL && is_discrete[i]);
         }
     }
     // a run that ends early misses the rest; times are compared with rounding

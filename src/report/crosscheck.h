@@ -1,5 +1,5 @@
 // A run of an FMU against a reference, by the rule of the FMI cross-check: every reference signal is matched within a share of its
-// range. At events, where a signal jumps, one sample of shift is allowed.
+// range. At events, where a signal jumps, one sample of shift is allowed, of the run or of the reference.
 #ifndef ITM_REPORT_CROSSCHECK_H
 #define ITM_REPORT_CROSSCHECK_H
 
@@ -20,8 +20,9 @@ typedef struct ItmCrosscheck {
 } ItmCrosscheck;
 
 // Compare all columns of the reference with columns of the same name. share: 0.01. Both tables have times that do not run
-// backwards; two rows of one time are the values before and after an event.
+// backwards; two rows of one time are the values before and after an event. is_discrete (one per column of the reference, may be
+// NULL): every change of this signal is an event.
 ItmStatus itm_crosscheck_compare(ItmCrosscheck* check, const ItmTable* run, const ItmTable* reference, double share,
-                                 ItmError* error);
+                                 const bool* is_discrete, ItmError* error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "io/json.h"
 #include "io/results/record.h"
 #include "io/text.h"
+#include "report/report.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,7 +119,10 @@ static bool has_one_title(const ItmReportRun* runs, int nrun)
 
 bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
 {
-    ITM_GUARD(names != NULL && runs != NULL && nrun > 0 && runs[0].table != NULL, false);
+    ITM_GUARD(names != NULL && runs != NULL && nrun > 0, false);
+    for (int i = 0; i < nrun; i++) {
+        ITM_GUARD(runs[i].table != NULL, false);
+    }
     ItmDocument* scenes = calloc((size_t)nrun + 1, sizeof *scenes);
     bool are_named = scenes != NULL && nrun > 0 && has_one_title(runs, nrun);
     for (int i = 0; i < nrun; i++) {
@@ -147,6 +151,25 @@ bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nrun)
     }
     free(scenes);
     return are_named;
+}
+
+// ---------------------------------------------------------------------------- messages
+
+char* itm_report_get_messages(const ItmTable* table)
+{
+    ItmDocument scene = read_scene(table);
+    const ItmNode *messages = scene.root != NULL ? itm_json_find(scene.root, "messages") : NULL, *item = NULL;
+    ItmText text = {0};
+    for (int i = 0; (item = itm_json_get_item(messages, i)) != NULL; i++) {
+        itm_text_add(&text, item->kind == ITM_NODE_SCALAR ? item->text : "");
+        itm_text_add(&text, "\n");
+    }
+    itm_document_free(&scene);
+    if (text.has_failed) {
+        itm_text_free(&text);
+        return NULL;
+    }
+    return text.chars;
 }
 
 // ---------------------------------------------------------------------------- outcome
@@ -243,7 +266,7 @@ static void add_difference_from(ItmText* text, const ItmReportRun* run, const It
 
 char* itm_report_describe_run(const ItmReportRun* runs, int run)
 {
-    ITM_GUARD(runs != NULL && run >= 0, NULL);
+    ITM_GUARD(runs != NULL && run >= 0 && runs[run].table != NULL && runs[0].table != NULL, NULL);
     ItmText text = {0};
     add_end(&text, runs[run].table);
     add_coupling(&text, runs[run].table);

@@ -316,9 +316,28 @@ static void add_banner(ItmText* text, const ItmReportRun* runs, int nrun, const 
     itm_text_add(text, "</header>\n");
 }
 
-// Below the plots: how the runs ended, and tables of differences.
+// Messages of subsystems, folded.
+static void add_messages(ItmText* text, const ItmReportRun* runs, int nrun)
+{
+    for (int i = 0; i < nrun; i++) {
+        char* messages = itm_report_get_messages(runs[i].table);
+        if (messages != NULL && messages[0] != '\0') {
+            itm_text_add(text,
+                         "<section class=\"details\" aria-label=\"messages of subsystems\">\n<details class=\"group\">"
+                         "<summary><b>messages of subsystems</b><span class=\"count\">");
+            itm_text_add_html(text, runs[i].label);
+            itm_text_add(text, "</span></summary>\n<pre class=\"messages\">");
+            itm_text_add_html(text, messages);
+            itm_text_add(text, "</pre>\n</details>\n</section>\n");
+        }
+        free(messages);
+    }
+}
+
+// Below the plots: messages, how the runs ended, and tables of differences.
 static void add_details(ItmText* text, const ItmReportRun* runs, int nrun)
 {
+    add_messages(text, runs, nrun);
     if (nrun == 1) {
         return;
     }
@@ -436,7 +455,10 @@ ItmReportOptions itm_default_report_options(void)
 ItmStatus itm_report_write(const char* path, const ItmReportRun* runs, int nrun, const ItmReportOptions* options,
                            ItmError* error)
 {
-    ITM_GUARD(path != NULL && runs != NULL, ITM_ERR_ARGUMENT);
+    ITM_GUARD(path != NULL && runs != NULL && nrun > 0, ITM_ERR_ARGUMENT);
+    for (int i = 0; i < nrun; i++) {
+        ITM_GUARD(runs[i].label != NULL && runs[i].table != NULL, ITM_ERR_ARGUMENT);
+    }
     ItmReportBudget budget = {.signals = 4000000, .motion = 3000000, .contacts = 1200000};
     ItmText text = {0};
     ItmReportOptions chosen = options != NULL ? *options : itm_default_report_options();

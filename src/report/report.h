@@ -29,4 +29,7 @@ typedef struct ItmReportAsset {
 ItmReportAsset itm_report_get_style(void);
 ItmReportAsset itm_report_get_viewer(void);
 
+// Messages of the subsystems of a run, one per line, to be freed; NULL: none, or out of memory.  outcome.c
+char* itm_report_get_messages(const ItmTable* table);
+
 #endif

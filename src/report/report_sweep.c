@@ -31,6 +31,8 @@ typedef struct Page {
     Axis* axes;  // (nkey)
     int* order;  // keys, that of the x axis first, then by the number of their values   (nkey)
     int verdict, end_time;
+    const ItmReportRun* runs;  // the runs of the rows, to plot over time; NULL: none   (nrun)
+    int nrun;
 } Page;
 
 // ---------------------------------------------------------------------------- axes
@@ -189,6 +191,32 @@ static bool wants_log(double lo, double hi)
     return lo > 0.0 && hi > LOG_RATIO * lo;
 }
 
+// Whether two curves look the same in a plot: within half a line of each other everywhere.
+static bool is_same_curve(const Curve* a, const Curve* b, double range)
+{
+    bool is_same = a->count == b->count;
+    for (long i = 0; i < a->count && is_same; i++) {
+        bool is_gap = isnan(a->y[i]) || isnan(b->y[i]);
+        is_same = a->x[i] == b->x[i] &&
+                  (is_gap ? isnan(a->y[i]) && isnan(b->y[i]) : fabs((double)a->y[i] - (double)b->y[i]) <= 3e-3 * range);
+    }
+    return is_same;
+}
+
+// Names in the legend the curves that lie under others.
+static void mark_coincident(char (*labels)[200], const Curve* curves, int n, double range)
+{
+    for (int i = 1; i < n; i++) {
+        for (int k = 0; k < i; k++) {
+            if (is_same_curve(&curves[i], &curves[k], range)) {
+                size_t used = strlen(labels[i]);
+                snprintf(labels[i] + used, sizeof labels[i] - used, " (coincides)");
+                break;
+            }
+        }
+    }
+}
+
 static void add_curves(Page* p, int column)
 {
     const ItmSweepGrid* g = p->grid;
@@ -214,6 +242,9 @@ static void add_curves(Page* p, int column)
             true};
         n++;
     }
+    if (!wants_log(y_lo, y_hi) && !p->text->has_failed) {
+        mark_coincident(labels, curves, n, y_hi - y_lo);
+    }
     ItmPlotOptions options = itm_default_plot_options();
     options.x_label = g->names[p->order[0]];
     ItmPlotPanel panel = {g->names[column], "", series, n, wants_log(x_lo, x_hi), wants_log(y_lo, y_hi)};
@@ -226,6 +257,83 @@ static void add_curves(Page* p, int column)
         free(curves[i].x);
         free(curves[i].y);
     }
+}
+
+// ---------------------------------------------------------------------------- over time
+
+// Range of a column over the runs that finished; lo > hi: none did.
+static void find_good_range(const Page* p, const char* name, double* lo, double* hi)
+{
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    for (int i = 0; i < p->nrun; i++) {
+        const ItmTable* table = p->runs[i].table;
+        int column = itm_results_table_find(table, name);
+        bool is_good = table->verdict != ITM_VERDICT_BROKE_DOWN && column != ITM_NONE;
+        for (long row = 0; is_good && row < table->nrow; row++) {
+            double value = itm_results_table_get(table, row, column);
+            *lo = isfinite(value) ? fmin(*lo, value) : *lo;
+            *hi = isfinite(value) ? fmax(*hi, value) : *hi;
+        }
+    }
+}
+
+// One signal of all runs. What a run that broke down did outside the range of the others is left out: it would squash their axis.
+static void add_time_plot(Page* p, int column)
+{
+    ItmReportRun runs[MOST_LINES];
+    char labels[MOST_LINES][160];
+    const char* name = p->runs[0].table->names[column];
+    double lo, hi;
+    int n = 0;
+    find_good_range(p, name, &lo, &hi);
+    double room = 0.25 * (hi - lo);
+    for (int i = 0; i < p->nrun && n < MOST_LINES; i++) {
+        const ItmTable* table = p->runs[i].table;
+        bool is_broken = table->verdict == ITM_VERDICT_BROKE_DOWN;
+        int columns[2] = {0, itm_results_table_find(table, name)};
+        ItmTable* copy = columns[1] != ITM_NONE ? itm_results_table_select(table, columns, 2) : NULL;
+        if (copy == NULL) {
+            continue;
+        }
+        for (long row = 0; row < copy->nrow && is_broken && lo <= hi; row++) {
+            double* value = &copy->values[2 * row + 1];
+            *value = *value < lo - room || *value > hi + room ? (double)NAN : *value;
+        }
+        snprintf(labels[n], sizeof labels[n], "%s%s", p->runs[i].label, is_broken ? ", broke down" : "");
+        runs[n] = (ItmReportRun){labels[n], copy};
+        n++;
+    }
+    if (n > 0) {
+        itm_text_add(p->text, "<figure>\n");
+        itm_plot_add_columns(p->text, runs, n, 1, 1);
+        itm_text_add(p->text, "</figure>\n");
+    }
+    for (int i = 0; i < n; i++) {
+        itm_results_table_destroy((ItmTable*)runs[i].table);
+    }
+}
+
+// Signals that the table of the sweep has a statistic of.
+static void add_time_plots(Page* p)
+{
+    const ItmSweepGrid* g = p->grid;
+    bool is_open = false;
+    for (int column = 1; p->nrun > 0 && column < p->runs[0].table->ncolumn; column++) {
+        const char* name = p->runs[0].table->names[column];
+        size_t length = strlen(name);
+        bool is_wanted = false;
+        for (int i = p->verdict + 1; i < g->ncolumn && !is_wanted; i++) {
+            is_wanted = strncmp(g->names[i], name, length) == 0 && g->names[i][length] == '.' &&
+                        strchr(g->names[i] + length + 1, '.') == NULL;
+        }
+        if (is_wanted) {
+            itm_text_add(p->text, is_open ? "" : "<section><h2>Over time</h2>\n<div class=\"figures\">\n");
+            is_open = true;
+            add_time_plot(p, column);
+        }
+    }
+    itm_text_add(p->text, is_open ? "</div></section>\n" : "");
 }
 
 // ---------------------------------------------------------------------------- maps
@@ -499,6 +607,7 @@ static void add_content(Page* p)
     bool has_line = p->axes[p->order[0]].is_number && p->axes[p->order[0]].count > 1;
     bool has_map = p->grid->nkey > 1 && p->axes[p->order[0]].count > 1 && p->axes[p->order[1]].count > 1;
     itm_text_add(p->text, "<main class=\"text\">\n");
+    add_time_plots(p);
     if (has_line) {
         add_section(p, "Errors", true, add_curves);
     }
@@ -535,7 +644,8 @@ static bool fill_page(Page* p)
     return is_filled;
 }
 
-static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const char* title, ItmError* error)
+static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const char* title, const ItmReportRun* runs,
+                            int nrun, ItmError* error)
 {
     ItmText text = {0};
     Page p = {.text = &text,
@@ -543,7 +653,9 @@ static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const ch
               .axes = calloc((size_t)grid->nkey, sizeof(Axis)),
               .order = calloc((size_t)grid->nkey, sizeof(int)),
               .verdict = itm_sweep_grid_find(grid, "verdict"),
-              .end_time = itm_sweep_grid_find(grid, "end_time")};
+              .end_time = itm_sweep_grid_find(grid, "end_time"),
+              .runs = runs,
+              .nrun = runs != NULL ? nrun : 0};
     if (!fill_page(&p)) {
         text.has_failed = true;
     } else {
@@ -563,12 +675,18 @@ static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const ch
 
 ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error)
 {
+    return itm_report_write_sweep_runs(path, table, title, NULL, 0, error);
+}
+
+ItmStatus itm_report_write_sweep_runs(const char* path, const char* table, const char* title, const ItmReportRun* runs,
+                                      int nrun, ItmError* error)
+{
     ITM_GUARD(path != NULL && table != NULL, ITM_ERR_ARGUMENT);
     ItmSweepGrid grid;
     const char* slash = strrchr(table, '/');
     ItmStatus status = itm_sweep_grid_read(&grid, table, error);
     if (status == ITM_OK) {
-        status = write_page(path, &grid, title != NULL ? title : slash != NULL ? slash + 1 : table, error);
+        status = write_page(path, &grid, title != NULL ? title : slash != NULL ? slash + 1 : table, runs, nrun, error);
         itm_sweep_grid_free(&grid);
     }
     return status;

@@ -108,6 +108,7 @@ typedef struct ItmRim {
     double* v_start;        // velocities, while the mechanism takes over               (nv)
     double* W;              // mobility, row-major                                      (n x n)     1/kg
     double* a0;             // free acceleration of the lengths                         (n)         m/s^2
+    double* a1;             // slope of a0 about the middle of the macro step, or NULL: 0  (n)         m/s^3
     double* y_free;         // L' v_dot, v_dot the mechanism's free accelerations with the rows' reaction (nv)
     double* lambda;         // row forces of that                                       (nrow)      N
     double* mu;             // row impulses that a unit impulse at an interface takes off (n x nrow)

@@ -189,13 +189,14 @@ static void move_rows(ItmRim* rim, double h)
     }
 }
 
-// w_next = w + h (a0 + W lambda) + H_ic x
+// w_next = w + h (a0 + a1 (tau + h/2 - H/2) + W lambda) + H_ic x
 static void move_interfaces(ItmRim* rim, double h, const double* lambda)
 {
     const ItmRimContacts* r = &rim->contacts;
     int n = rim->n;
+    double late = rim->tau + 0.5 * (h - rim->H);
     for (int i = 0; i < n; i++) {
-        double a = rim->a0[i], jump = 0.0;
+        double a = rim->a1 == NULL ? rim->a0[i] : rim->a0[i] + late * rim->a1[i], jump = 0.0;
         for (int j = 0; j < n; j++) {
             a += rim->W[i * n + j] * lambda[j];
         }

@@ -33,6 +33,10 @@ typedef struct ItmDimension {
 #define ITM_DIM_COMPRESSION   ((ItmDimension){{1, -1, 2}})     // 1/Pa
 #define ITM_DIM_COMPRESSION_2 ((ItmDimension){{2, -2, 4}})     // 1/Pa^2
 #define ITM_DIM_CONDUCTANCE   ((ItmDimension){{4, -1, 1}})     // m^3/(s Pa)
+#define ITM_DIM_POWER         ((ItmDimension){{2, 1, -3}})
+#define ITM_DIM_VISCOSITY     ((ItmDimension){{2, 0, -1}})     // kinematic
+#define ITM_DIM_TEMPERATURE   ((ItmDimension){{0, 0, 0, 0, 1}})
+#define ITM_DIM_EXPANSION     ((ItmDimension){{0, 0, 0, 0, -1}}) // 1/K
 #define ITM_DIM_ORIFICE       ((ItmDimension){{3.5, -0.5, 0}}) // m^3/(s sqrt(Pa))
 // clang-format on
 

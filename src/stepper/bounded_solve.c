@@ -213,10 +213,11 @@ static ItmStatus correct_island(ItmData* d)
 
 // ---------------------------------------------------------------------------- one island, by sweeps
 
-#define SWEEP_FROM 90  // rows: from here on an island of single bodies is swept first
-#define TRIAL 3000     // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define SPARSE_FROM 12  // rows: from here on an island of single bodies is solved without a matrix of its rows
+#define SWEEP_FROM 90   // the same where it would be swept first
+#define TRIAL 3000      // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
 #define LEAST_TRIAL 4
-#define LEAST_SWEEPS 220   // otherwise at most that many, or more while rows * sweeps stays below
+#define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
 
@@ -273,6 +274,7 @@ static bool state_sweep(ItmData* d, int head, bool* is_any)
             is_bouncing = is_bouncing || row->is_bouncing;
             *is_any = is_off(d, row) || *is_any;
             s->b[i] = b->v_after[i] + row->offset;
+            s->rate[i] = row->rate;
             s->lo[i] = row->lo;
             s->up[i] = row->up;
             s->omega[i] = row->omega;
@@ -299,20 +301,35 @@ static void finish_sweep(ItmBounded* b)
     }
 }
 
+// Newton's method in the velocities for stacks of boxes; sweeps for heaps of spheres, or where the method fails and nothing else is
+// left.
+static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
+{
+    ItmSweepResult newton = {.residual = INFINITY}, swept;
+    bool is_first = itm_augmented_is_suited(&b->augmented, &b->sweep);
+    bool is_tried = is_first && itm_augmented_solve(&b->augmented, &b->sweep, b->x, tolerance, &newton);
+    if (newton.residual <= tolerance || (is_tried ? n <= b->island_capacity : n < SWEEP_FROM)) {
+        return newton;
+    }
+    swept = itm_sweep_solve(&b->sweep, b->x, tolerance, limit_sweeps(b, n));
+    swept.sweeps += newton.sweeps;
+    return swept;
+}
+
 // Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
 // to be limited, go to that too.
 static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
     bool is_any, is_dense_possible = n <= b->island_capacity;
-    if (n < SWEEP_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
+    if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
         return false;
     }
     if (state_sweep(d, head, &is_any) && is_dense_possible) {
         return false;
     }
     double tolerance = m->contact_options.tolerance;
-    ItmSweepResult result = itm_sweep_solve(&b->sweep, b->x, tolerance, limit_sweeps(b, n));
+    ItmSweepResult result = solve_sparse(b, tolerance, n);
     if (result.residual > tolerance && is_dense_possible) {
         return false;
     }

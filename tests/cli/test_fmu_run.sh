@@ -45,9 +45,8 @@ endless_events_end_the_run() {
     tail -n 1 zeno.csv | awk -F, '{ exit $1 < 2.54 }' || fail "results up to there are kept"
 }
 
-crash_ends_a_run_with_status_2() {
-    cp -r "$fmus/zoo" zoo
-    echo "fmi2DoStep crash 333" >zoo/resources/fault.txt
+# A cart on a slide and the hostile oscillator.
+write_cart() {
     cat >cart.yaml <<'END'
 multibody:
   name: cart
@@ -64,6 +63,12 @@ subsystems:
 cosim: {macro_step: 10 ms, bonds: {cart.push: osc.piston}}
 run: {duration: 1 s}
 END
+}
+
+crash_ends_a_run_with_status_2() {
+    cp -r "$fmus/zoo" zoo
+    echo "fmi2DoStep crash 333" >zoo/resources/fault.txt
+    write_cart
     expect 2 "$interim" run cart.yaml -o cart.csv
     err_has "osc: the FMU"
     err_has "crashed (signal 11"
@@ -73,13 +78,21 @@ END
     tail -n 1 cart.csv | grep -q "^1," || fail "the run goes on after the failure"
 }
 
+messages_are_in_the_report() {
+    cp -r "$fmus/zoo" zoo
+    echo "fmi2DoStep format 3" >zoo/resources/fault.txt
+    write_cart
+    expect 0 "$interim" run cart.yaml -o cart.csv -r cart.html
+    grep -q "osc: 0.002000 s: warning, model: #r1# 42 text 3.142 c" cart.html || fail "the message of the FMU is in the report"
+}
+
 crane_of_the_guide_runs() {
     expect 0 "$interim" run "$source/examples/fmu/crane.yaml" --set subsystems.hydraulics.file="$examples/hydraulics.fmu" --until 1s -o crane.csv
     out_has "FMU of FMI 3.0, co-simulation, state can be restored"
 }
 
 for case in check_runs_the_fmu run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
-    crash_ends_a_run_with_status_2 crane_of_the_guide_runs; do
+    crash_ends_a_run_with_status_2 messages_are_in_the_report crane_of_the_guide_runs; do
     run_case "$case"
 done
 finish

@@ -302,6 +302,7 @@ static void no_sampled_run_is_silently_out_of_balance(void** state)
         {EXAMPLE("arm-capture"), "run.stepper=euler", "cosim.coupling=rim"},
         {EXAMPLE("table-hammer"), "run.stepper=euler", "cosim.coupling=rim"},
         {EXAMPLE("hydraulic-accumulator"), NULL, NULL},
+        {EXAMPLE("hydraulic-circuit"), NULL, NULL},
     };
     for (size_t i = 0; i < sizeof RUNS / sizeof RUNS[0]; i++) {
         const char* overrides[2] = {RUNS[i].stepper, RUNS[i].coupling};

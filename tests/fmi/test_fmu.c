@@ -219,13 +219,14 @@ static void ball_bounces_when_it_should(void** state)
 static void time_event_acts_at_its_time(void** state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         ItmError error;
         ItmFmu* fmu = open_fmu(k == 0 ? "ball2.fmu" : "ball3.fmu");
         ItmFmuValue rest = {
             .variable = "rest", .text = "0.1234", .has_number = true, .number = {0.1234, ITM_DIM_ONE, true}};
         ItmFmuDef def = itm_default_fmi_def();
-        def.kind = ITM_FMI_MODEL_EXCHANGE;
+        // co-simulation of 3.0 has event mode, and the importer handles the events
+        def.kind = k < 2 ? ITM_FMI_MODEL_EXCHANGE : ITM_FMI_CO_SIMULATION;
         def.values = &rest;
         def.nvalue = 1;
         CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
@@ -240,6 +241,129 @@ static void time_event_acts_at_its_time(void** state)
                    1e-12);
         table.destroy(table.self);
         itm_fmi_close(fmu);
+    }
+}
+
+// An FMU with events takes discrete inputs in event mode only, also where they are real numbers.
+static void discrete_inputs_are_set_at_events(void** state)
+{
+    (void)state;
+    static const Case BALLS[] = {{"ball2.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS},
+                                 {"ball3.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS},
+                                 {"ball3.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_IN_PLACE}};
+    for (int k = 0; k < 3; k++) {
+        ItmError error;
+        ItmFmu* fmu = open_fmu(BALLS[k].file);
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = BALLS[k].kind;
+        def.isolation = BALLS[k].isolation;
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        ItmSubsystem table;
+        CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+        double y[8], share = 0.25;
+        run(&table, 1e-2, 10);
+        table.set_inputs(table.self, &share);
+        for (int i = 10; i < 20; i++) {
+            table.get_outputs(table.self, y);
+            CHECK_OK(table.do_step(table.self, i * 1e-2, 1e-2, &error), &error);
+        }
+        table.get_outputs(table.self, y);
+        CHECK_NEAR(y[find_output(&table, "v")], -9.81 * (0.1 + 0.25 * 0.1), 1e-12);
+        table.destroy(table.self);
+        itm_fmi_close(fmu);
+    }
+}
+
+// ---------------------------------------------------------------------------- linear rates
+
+// The oscillator from rest at x0 while its piston starts with an acceleration a: y = x - a t^2 / 2 swings about -m a / k.
+static double swing_accelerated(double t, double x0, double a, double mass, double stiffness, double damping)
+{
+    return swing(t, x0, -mass * a / stiffness, mass, stiffness, damping) + 0.5 * a * t * t;
+}
+
+// An FMU that asks for inputs while it integrates, and model exchange, get the linear rate of a step: no error of the coupling,
+// however long the step is. With the mean rate the error falls with the square of the step.
+static void linear_rates_reach_the_solver_of_the_fmu(void** state)
+{
+    (void)state;
+    static const struct {
+        Case fmu;
+        bool is_linear;
+    } RUNS[] = {{{"oscillator3.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS}, true},
+                {{"oscillator3.fmu", ITM_FMI_MODEL_EXCHANGE, ITM_FMU_PROCESS}, true},
+                {{"oscillator2.fmu", ITM_FMI_CO_SIMULATION, ITM_FMU_PROCESS}, false}};
+    const double a = 5.0;
+    for (int k = 0; k < 3; k++) {
+        double off[2];
+        for (int fine = 0; fine < 2; fine++) {
+            double h = fine ? 1e-2 : 2e-2;
+            ItmError error;
+            ItmFmu* fmu = open_fmu(RUNS[k].fmu.file);
+            ItmFmuDef def = itm_default_fmi_def();
+            def.kind = RUNS[k].fmu.kind;
+            def.ports = &PISTON;
+            def.nport = 1;
+            def.tolerance = 1e-10;
+            CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+            ItmSubsystem table;
+            CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+            double y[8];
+            for (int i = 0; i < (int)(0.4 / h + 0.5); i++) {
+                double t = i * h, s = 0.5 * a * t * t, w = a * t, w_end = a * (t + h);
+                table.set_motion(table.self, &s, &w, &w_end);
+                CHECK_OK(table.do_step(table.self, t, h, &error), &error);
+            }
+            table.get_outputs(table.self, y);
+            off[fine] = fabs(y[find_output(&table, "x")] - swing_accelerated(0.4, 0.1, a, 2.0, 200.0, 1.0));
+            table.destroy(table.self);
+            itm_fmi_close(fmu);
+        }
+        if (RUNS[k].is_linear) {
+            // RK4 of 0.1 ms, or the tolerance of 1e-10 per step
+            assert_true(off[0] < 1e-8 && off[1] < 1e-8);
+        } else {
+            assert_true(off[1] > 1e-6);
+            CHECK_NEAR(off[0] / off[1], 4.0, 0.4);
+        }
+    }
+}
+
+// A mass on a damper of 1e6 N s/m: overdamped, its fast root at -5e5 1/s needs the implicit method, whose Jacobian comes from the
+// directional derivatives that have been proven. The slow root is k / d.
+static void stiff_models_use_derivatives_of_the_fmu(void** state)
+{
+    (void)state;
+    static const char* const FILES[] = {"oscillator2.fmu", "oscillator3.fmu"};
+    ItmFmuValue damping = {
+        .variable = "damping", .text = "1e6", .has_number = true, .number = {1e6, ITM_DIM_ONE, true}};
+    for (int k = 0; k < 2; k++) {
+        double x[2];
+        for (int proven = 0; proven < 2; proven++) {
+            ItmError error;
+            ItmFmu* fmu = open_fmu(FILES[k]);
+            ItmFmuDef def = itm_default_fmi_def();
+            def.kind = ITM_FMI_MODEL_EXCHANGE;
+            def.values = &damping;
+            def.nvalue = 1;
+            CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+            if (proven) {
+                CHECK_OK(itm_fmi_prove(fmu, &error), &error);
+                assert_int_equal(itm_fmi_get_note_count(fmu), 0);
+            }
+            assert_int_equal(itm_fmi_get_spec(fmu)->has_derivatives, proven);
+            ItmSubsystem table;
+            CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+            double y[8];
+            run(&table, 1e-2, 50);
+            table.get_outputs(table.self, y);
+            x[proven] = y[find_output(&table, "x")];
+            table.destroy(table.self);
+            itm_fmi_close(fmu);
+        }
+        // tolerance 1e-6 per step of the integrator
+        CHECK_NEAR(x[0], 0.1 * exp(-200.0 / 1e6 * 0.5), 1e-6);
+        CHECK_NEAR(x[1], x[0], 1e-9);
     }
 }
 
@@ -316,6 +440,28 @@ static void elements_of_arrays_are_set_one_by_one(void** state)
     itm_fmi_close(fmu);
 }
 
+static void binaries_are_set_as_hexadecimal_digits(void** state)
+{
+    (void)state;
+    ItmError error;
+    ItmFmu* fmu = open_fmu("oscillator3.fmu");
+    ItmFmuValue value = {"data", "01Ff10", false, {0.0, ITM_DIM_ONE, true}};
+    const char* record = "sum";
+    ItmFmuDef def = itm_default_fmi_def();
+    def.values = &value;
+    def.nvalue = 1;
+    def.records = &record;
+    def.nrecord = 1;
+    CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+    ItmSubsystem table;
+    CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
+    double y[16];
+    table.get_outputs(table.self, y);
+    assert_true(y[find_output(&table, "sum")] == 0x01 + 0xff + 0x10);
+    table.destroy(table.self);
+    itm_fmi_close(fmu);
+}
+
 static void inputs_keep_the_start_values_of_the_fmu(void** state)
 {
     (void)state;
@@ -364,6 +510,10 @@ int main(void)
         cmocka_unit_test(restored_state_continues_bit_for_bit_in_another_process),
         cmocka_unit_test(ball_bounces_when_it_should),
         cmocka_unit_test(time_event_acts_at_its_time),
+        cmocka_unit_test(discrete_inputs_are_set_at_events),
+        cmocka_unit_test(linear_rates_reach_the_solver_of_the_fmu),
+        cmocka_unit_test(stiff_models_use_derivatives_of_the_fmu),
+        cmocka_unit_test(binaries_are_set_as_hexadecimal_digits),
         cmocka_unit_test(wrong_choices_are_refused_with_the_name),
         cmocka_unit_test(elements_of_arrays_are_set_one_by_one),
         cmocka_unit_test(inputs_keep_the_start_values_of_the_fmu),

@@ -254,6 +254,37 @@ static void latch_is_found_and_refreshed(void** state)
     remove_fmu();
 }
 
+static void claims_of_derivatives_are_tested(void** state)
+{
+    (void)state;
+    static const struct {
+        const char* fault;
+        ItmFmuVerdict verdict;
+        const char* words;
+    } CLAIMS[] = {
+        {NULL, ITM_FMU_HOLDS, ""},
+        {"fmi2GetDirectionalDerivative twist 1", ITM_FMU_WRONG, "differ from differences by 0.01"},
+        {"fmi2GetDirectionalDerivative crash 2", ITM_FMU_CRASHED, "crashed (signal 11"},
+    };
+    for (size_t i = 0; i < sizeof CLAIMS / sizeof *CLAIMS; i++) {
+        ItmError error;
+        ItmFmu* fmu = NULL;
+        CHECK_OK(itm_fmi_open(&fmu, make_fmu(CLAIMS[i].fault), &error), &error);
+        ItmFmuDef def = itm_default_fmi_def();
+        def.kind = ITM_FMI_MODEL_EXCHANGE;
+        def.limits = get_limits();
+        CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
+        CHECK_OK(itm_fmi_prove(fmu, &error), &error);
+        assert_int_equal(itm_fmi_get_spec(fmu)->has_derivatives, CLAIMS[i].verdict == ITM_FMU_HOLDS);
+        assert_int_equal(itm_fmi_get_note_count(fmu), CLAIMS[i].verdict != ITM_FMU_HOLDS);
+        if (CLAIMS[i].verdict != ITM_FMU_HOLDS && strstr(itm_fmi_get_note(fmu, 0), CLAIMS[i].words) == NULL) {
+            fail_msg("note '%s' lacks '%s'", itm_fmi_get_note(fmu, 0), CLAIMS[i].words);
+        }
+        itm_fmi_close(fmu);
+        remove_fmu();
+    }
+}
+
 // Instances in processes of their own do not meet.
 static void once_per_process_is_no_limit(void** state)
 {
@@ -370,6 +401,7 @@ int main(void)
         cmocka_unit_test(wrong_token_is_refused_with_its_message),
         cmocka_unit_test(claims_of_state_are_tested),
         cmocka_unit_test(latch_is_found_and_refreshed),
+        cmocka_unit_test(claims_of_derivatives_are_tested),
         cmocka_unit_test(once_per_process_is_no_limit),
         cmocka_unit_test(killed_host_is_an_error_and_no_zombie),
         cmocka_unit_test(killed_master_leaves_no_orphan),

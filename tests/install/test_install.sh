@@ -94,8 +94,22 @@ no_run_path_is_empty_or_relative() {
     grep -q '/interim$' files.txt
 }
 
+# Full RELRO, immediate binding and stack protectors in what is installed.
+binaries_are_hardened() {
+    for file in "$prefix/bin/interim" "$(find_libdir)"/libinterim.so "$(find_libdir)"/libinterim_engine.so; do
+        LC_ALL=C readelf -lW "$file" | grep -q GNU_RELRO || fail "$file: no RELRO"
+        LC_ALL=C readelf -dW "$file" | grep -qE 'BIND_NOW|Flags:.*NOW' || fail "$file: no immediate binding"
+        LC_ALL=C readelf -sW "$file" | grep -q __stack_chk_fail || fail "$file: no stack protector"
+    done
+}
+
 run_case everything_is_installed
 run_case no_run_path_is_empty_or_relative
+if grep -q '^INTERIM_SANITIZE:[A-Z]*=..*' "$build/CMakeCache.txt"; then
+    skip_case binaries_are_hardened "sanitizers"
+else
+    run_case binaries_are_hardened
+fi
 run_case pkg_config_builds_a_consumer
 run_case pkg_config_knows_what_the_static_library_needs
 run_case the_engine_needs_libm_and_libc_only

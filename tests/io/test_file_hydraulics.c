@@ -652,6 +652,44 @@ static void mistakes_in_cylinders_are_placed(void** state)
 #undef CYLINDER
 }
 
+// Elements that pressures move, pumps, filters and lines. `e: ` begins in column 2, its definition in column 5.
+static void mistakes_in_pumps_and_pilots_are_placed(void** state)
+{
+    (void)state;
+    refuse_element("{type: pump, ports: [tank, a]}", 2, "a pump needs 'displacement'");
+    refuse_element("{type: pump, ports: [tank, a], displacement: 1 l/rev, speed: 1 m}", 66, "expected 1/s");
+    refuse_element("{type: pump, ports: [tank, a], displacement: 1 l/rev, power_limit: -1 W}", 72,
+                   "power_limit must be positive");
+    refuse_element("{type: pump, ports: [tank, a], displacement: 1 l/rev, load_sensing: {margin: 1 bar}}", 73,
+                   "needs 'port'");
+    refuse_element("{type: pump, ports: [tank, a], displacement: 1 l/rev, load_sensing: {port: q}}", 80, "no node 'q'");
+    refuse_element("{type: pump, ports: [tank, a], displacement: 1 l/rev, load_sensing: {port: b, margin: -1 bar}}", 73,
+                   "load_margin must be");
+    refuse_element("{type: motor, ports: [tank, a], displacement: 1 l/rev, power_limit: 1 W}", 60,
+                   "not a key of a motor");
+    refuse_element("{type: reducing-valve, ports: [a, b], area: 1 mm^2, set_pressure: -1 bar}", 71, "not negative");
+    refuse_element("{type: reducing-valve, ports: [a, b], area: 1 mm^2, span: 0 bar}", 63, "span must be");
+    refuse_element("{type: counterbalance-valve, ports: [a, b], area: 1 mm^2}", 2, "needs 'pilot'");
+    refuse_element("{type: compensator, ports: [a, b], area: 1 mm^2, load: q}", 60, "no node 'q'");
+    refuse_element("{type: priority-valve, ports: [a, b], area: 1 mm^2, load: c}", 35, "mapping");
+    refuse_element("{type: priority-valve, ports: {inlet: a, excess: b}, area: 1 mm^2, load: c}", 35,
+                   "needs 'priority'");
+    refuse_element("{type: shuttle-valve, ports: {out: a, a: b, b: b}, area: 1 mm^2}", 52, "both ports");
+    refuse_element("{type: pilot-valve, ports: [a, b], area: 1 mm^2}", 2, "needs 'pilots'");
+    refuse_element("{type: pilot-valve, ports: [a, b], area: 1 mm^2, pilots: {q: 1}}", 63, "no node 'q'");
+    refuse_element(
+        "{type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b}, area: 1 mm^2, metering: {pa: {spool: [0, 1], opening: [0]}}}",
+        116, "2 positions of the spool, but 1 openings");
+    refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b}, area: 1 mm^2, metering: {px: {}}}", 87,
+                   "not a key");
+    refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, b: b, ls: q}, area: 1 mm^2}", 65, "no node 'q'");
+    refuse_element("{type: filter, ports: [a, b]}", 2, "needs 'conductance'");
+    refuse_element("{type: line, ports: [a, b], length: 1 m}", 2, "needs 'diameter'");
+    refuse_element("{type: line, ports: [a, b], length: 1 m, diameter: 1 cm, segments: 101}", 72, "whole number");
+    refuse_circuit(" fluids: {oil: {air: 2}}, nodes: {}", 1, 22, "in [0, 1)");
+    refuse_circuit(" fluids: {oil: {temperature: 20}}, nodes: {}", 1, 30, "temperature");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -672,6 +710,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_elements_are_placed),
         cmocka_unit_test(mistakes_in_valves_are_placed),
         cmocka_unit_test(mistakes_in_cylinders_are_placed),
+        cmocka_unit_test(mistakes_in_pumps_and_pilots_are_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ends of runs that nobody chose: a full disk (RLIMIT_FSIZE), kill -9 and signals at random times. An older result stays until a new
+# Ends of runs that nobody chose: a full disk (RLIMIT_FSIZE), little address space, kill -9 and signals at random times. An older result stays until a new
 # one is whole; rows written before the end can be read; report and plot leave no cut file under the final name.
 #   endings.sh SOURCE INTERIM COUNT [SEED]
 set -u
@@ -58,7 +58,15 @@ while [ $i -lt "$count" ]; do
     i=$((i + 1))
 done
 [ "$(grep -c . err.txt)" -gt 0 ] && grep -q "cannot write" err.txt || bad "the disk was never full"
-echo "endings: full disk: injected $injected, failed $failed"
+
+# little address space, kB: a run ends, and at once
+for space in 10000 40000 60000 100000 200000; do
+    injected=$((injected + 1))
+    (ulimit -v $space; timeout 120 "$interim" run "$model" -q --until 0.05s -o space.csv >out.txt 2>err.txt)
+    status=$?
+    [ $status -eq 0 ] || { [ -s err.txt ] && { [ $status -eq 1 ] || [ $status -eq 127 ]; }; } || bad "address space of $space kB: status $status"
+done
+echo "endings: full disk, address space: injected $injected, failed $failed"
 before=$injected
 
 # signals: kill -9 leaves the older result and a readable part file; the others end the run with its results

@@ -208,6 +208,27 @@ static ItmStatus build_all(ItmModelFile* file, const ItmFileParts* parts, ItmDoc
     return status == ITM_OK ? itm_file_note_units(file, error) : status;
 }
 
+// Path, text and overrides, from which results record their origin.
+static ItmStatus keep_source(ItmModelFile* file, const char* path, const char* text, size_t length,
+                             const char* const* overrides, int noverride, ItmError* error)
+{
+    file->path = strdup(path);
+    file->text = text != NULL ? malloc(length + 1) : NULL;
+    file->overrides = calloc((size_t)noverride + 1, sizeof *file->overrides);
+    bool is_kept = file->path != NULL && (text == NULL || file->text != NULL) && file->overrides != NULL;
+    if (is_kept && text != NULL) {
+        memcpy(file->text, text, length);
+        file->text[length] = '\0';
+        file->length = length;
+    }
+    for (int i = 0; i < noverride && is_kept; i++) {
+        file->overrides[i] = strdup(overrides[i]);
+        file->noverride++;
+        is_kept = file->overrides[i] != NULL;
+    }
+    return is_kept ? ITM_OK : itm_error_set(error, ITM_ERR_MEMORY, "itm_file_load", NULL, "out of memory");
+}
+
 // The second half, if the first one was fine; frees what only reading needs, and everything on failure.
 static ItmStatus finish(ItmModelFile** file, ItmModelFile* read, ItmFileParts* parts, ItmDocument* doc,
                         ItmStatus status, ItmError* error)
@@ -237,8 +258,10 @@ static ItmStatus parse_below(ItmModelFile** file, const char* text, size_t lengt
     }
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
-    ItmStatus status =
-        itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, root, overrides, noverride, error);
+    ItmStatus status = keep_source(read, name, text != NULL ? text : "", length, overrides, noverride, error);
+    status = status == ITM_OK ? itm_file_read(read, &parts, &doc, text != NULL ? text : "", length, name, root,
+                                              overrides, noverride, error)
+                              : status;
     return finish(file, read, &parts, &doc, status, error);
 }
 
@@ -326,7 +349,8 @@ static ItmStatus load_structure(ItmModelFile** file, const char* path, const cha
     const char* folder;
     ItmDocument doc = {0};
     ItmFileParts parts = {0};
-    ItmStatus status = read_structure(read, &doc, path, &folder, error);
+    ItmStatus status = keep_source(read, path, NULL, 0, overrides, noverride, error);
+    status = status == ITM_OK ? read_structure(read, &doc, path, &folder, error) : status;
     if (status == ITM_OK) {
         status = itm_file_read_document(read, &parts, &doc, path, folder != NULL ? folder : root, overrides, noverride,
                                         error);
@@ -411,6 +435,12 @@ static void clear_mechanism(ItmFileMechanism* mechanism)
 
 void itm_file_clear(ItmModelFile* file)
 {
+    free(file->path);
+    free(file->text);
+    for (int i = 0; i < file->noverride; i++) {
+        free(file->overrides[i]);
+    }
+    free(file->overrides);
     free(file->title);
     free(file->name);
     for (int i = 0; i < file->nmechanism; i++) {
@@ -450,6 +480,11 @@ void itm_file_clear(ItmModelFile* file)
         itm_drives_destroy(file->drives[i].drives);
     }
     free(file->drives);
+    for (int i = 0; i < file->nexternal; i++) {
+        free(file->externals[i].name);
+        free(file->externals[i].place.file);
+    }
+    free(file->externals);
     for (int i = 0; i < file->nconnection; i++) {
         free(file->connections[i].from);
         free(file->connections[i].to);

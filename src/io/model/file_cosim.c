@@ -66,8 +66,8 @@ static bool names_part(const char* name, const char* full, size_t n)
     return strlen(name) == n && strncmp(name, full, n) == 0;
 }
 
-// Number of the subsystem whose port is named ("hydraulics.cyl1"), and the port's own name. Circuits come first, then controls, drives
-// and FMUs.
+// Number of the subsystem whose port is named ("hydraulics.cyl1"), and the port's own name. Circuits come first, then controls, drives,
+// FMUs and external subsystems.
 static int find_ports(const ItmModelFile* file, const char* full, const char** port)
 {
     size_t n = strcspn(full, ".");
@@ -81,6 +81,10 @@ static int find_ports(const ItmModelFile* file, const char* full, const char** p
     for (int i = 0; i < file->nfmu && full[n] == '.'; i++) {
         bool is_partner = file->fmus[i].nport == 0 && names_part(file->fmus[i].name, full, n);
         found = is_partner ? fmus + count_fmus_before(file, i, false) : found;
+    }
+    int externals = fmus + count_fmus_before(file, file->nfmu, false);
+    for (int i = 0; i < file->nexternal && full[n] == '.'; i++) {
+        found = names_part(file->externals[i].name, full, n) ? externals + i : found;
     }
     *port = found != ITM_NONE ? full + n + 1 : *port;
     return found;
@@ -193,8 +197,8 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     } else if (subsystem == ITM_NONE) {
         status = itm_error_set(
             error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-            "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, at a port of an FMU, or at an "
-            "interface of a mechanism, not at '%s'",
+            "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, at a port of an FMU or an "
+            "external subsystem, or at an interface of a mechanism, not at '%s'",
             bond->port);
     } else {
         status = itm_cosim_builder_add_bond(b, first, first_name, subsystem, second_name, &bond->options, error);
@@ -251,6 +255,55 @@ static ItmStatus add_fmu(ItmCosimBuilder* b, const ItmFileFmu* f, ItmError* erro
                         : itm_cosim_builder_add_subsystem(b, f->name, &subsystem, f->step, NULL, error);
 }
 
+// What the program gives for a name of the file.
+static ItmStatus add_external(ItmCosimBuilder* b, const ItmFileExternal* e, ItmError* error)
+{
+    ItmSubsystem subsystem = {0};
+    ItmError ignored;
+    error = error != NULL ? error : &ignored;
+    if (e->make == NULL) {
+        itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", e->name,
+                      "subsystem '%s' is external: a program has to fill it (itm_file_set_external), the command "
+                      "cannot",
+                      e->name);
+        locate(error, &e->place);
+        return ITM_ERR_INPUT;
+    }
+    ItmStatus status = e->make(e->context, &subsystem, error);
+    if (status != ITM_OK) {
+        ItmError cause = *error;
+        itm_error_set(error, status, "itm_file_create_cosim", e->name, "external subsystem '%s': %s", e->name,
+                      cause.message[0] != '\0' ? cause.message : itm_status_message(status));
+        locate(error, &e->place);
+        return status;
+    }
+    status = itm_cosim_builder_add_subsystem(b, e->name, &subsystem, e->step, NULL, error);
+    if (status != ITM_OK) {
+        locate(error, &e->place);
+    }
+    return status;
+}
+
+ItmStatus itm_file_set_external(ItmModelFile* file, const char* name, ItmExternalMaker* make, void* context,
+                                ItmError* error)
+{
+    if (file == NULL || name == NULL || make == NULL) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "file, name or make is NULL");
+    }
+    ItmNearest nearest = itm_nearest_start(name, strlen(name));
+    for (int i = 0; i < file->nexternal; i++) {
+        if (strcmp(file->externals[i].name, name) == 0) {
+            file->externals[i].make = make;
+            file->externals[i].context = context;
+            return ITM_OK;
+        }
+        itm_nearest_offer(&nearest, file->externals[i].name);
+    }
+    char hint[120];
+    return itm_error_set(error, ITM_ERR_INPUT, __func__, name, "the file has no external subsystem '%s'%s", name,
+                         itm_nearest_format(&nearest, hint, sizeof hint));
+}
+
 void itm_file_remove_unpacked(void)
 {
     itm_archive_remove_all();
@@ -293,6 +346,9 @@ static ItmStatus add_parts(ItmCosimBuilder* b, const ItmModelFile* file, ItmErro
     }
     for (int i = 0; i < file->nfmu && status == ITM_OK; i++) {
         status = add_fmu(b, &file->fmus[i], error);
+    }
+    for (int i = 0; i < file->nexternal && status == ITM_OK; i++) {
+        status = add_external(b, &file->externals[i], error);
     }
     for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
         status = add_bond(b, file, &file->cosim.bonds[i], error);

@@ -1,9 +1,11 @@
 // subsystems of type hydraulics: fluids, nodes, integrator, start; the elements are in read_circuit_elements.c.
 #include "io/model/read_circuit.h"
 
+#include "base/check.h"
 #include "base/error.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +69,7 @@ static void claim(ItmReader* r, const ItmNode** slot, const ItmNode* node, const
     *slot = node;
 }
 
-static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, Drive* drive,
+static void read_drive_node(ItmCircuitReader* c, const char* input, const ItmNode* node, Drive* drive,
                             ItmDimension dimension, double* base, int* signal)
 {
     ItmReader* r = c->r;
@@ -78,10 +80,10 @@ static void read_drive_node(ItmCircuitReader* c, const ItmItem* item, const ItmN
                      itm_reader_is_unknown_name(r, node);
     if (itm_reader_is_connection(node)) {
         claim(r, &drive->connection, node, "an output of another subsystem");
-        itm_reader_add_connection(r, node, c->name, item->key->text);
+        itm_reader_add_connection(r, node, c->name, input);
     } else if (is_signal) {
         claim(r, &drive->signal, node, "a signal");
-        *signal = itm_reader_get_signal(r, node, item->key->text, dimension);
+        *signal = itm_reader_get_signal(r, node, input, dimension);
     } else {
         claim(r, &drive->base, node, "a constant");
         *base = itm_reader_get_real(r, node, dimension, 0.0);
@@ -93,8 +95,11 @@ void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDri
 {
     Drive drive = {0};
     double absent = *base;
-    read_drive_node(c, item, nodes.value, &drive, dimension, base, signal);
-    read_drive_node(c, item, nodes.more, &drive, dimension, base, signal);
+    char input[2 * ITM_LONGEST_NAME];
+    snprintf(input, sizeof input, "%.*s%s%s", ITM_LONGEST_NAME, item->key->text, nodes.input != NULL ? "." : "",
+             nodes.input != NULL ? nodes.input : "");
+    read_drive_node(c, input, nodes.value, &drive, dimension, base, signal);
+    read_drive_node(c, input, nodes.more, &drive, dimension, base, signal);
     // the default stands for a drive that is not given at all, not for a part of one
     *base = drive.base == NULL ? (nodes.value != NULL ? 0.0 : absent) : *base;
 }
@@ -103,8 +108,24 @@ void itm_read_circuit_get_drive(ItmCircuitReader* c, const ItmItem* item, ItmDri
 
 static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
 {
-    enum { DENSITY, BULK_MODULUS, COMPRESS_A, COMPRESS_B, VAPOUR_PRESSURE, NKEY };
-    static const char* const KEYS[NKEY] = {"density", "bulk_modulus", "compress_a", "compress_b", "vapour_pressure"};
+    enum {
+        DENSITY,
+        BULK_MODULUS,
+        COMPRESS_A,
+        COMPRESS_B,
+        VAPOUR_PRESSURE,
+        AIR,
+        AIR_EXPONENT,
+        TEMPERATURE,
+        EXPANSION,
+        MODULUS_DECAY,
+        VISCOSITY_40,
+        VISCOSITY_100,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {"density",         "bulk_modulus",  "compress_a",   "compress_b",
+                                           "vapour_pressure", "air",           "air_exponent", "temperature",
+                                           "expansion",       "modulus_decay", "viscosity_40", "viscosity_100"};
     ItmReader* r = c->r;
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "a fluid", KEYS, NKEY, v);
@@ -116,6 +137,13 @@ static void read_fluid(ItmCircuitReader* c, const ItmItem* item)
         {COMPRESS_A, ITM_DIM_COMPRESSION, &def.compress_a},
         {COMPRESS_B, ITM_DIM_COMPRESSION_2, &def.compress_b},
         {VAPOUR_PRESSURE, ITM_DIM_PRESSURE, &def.vapour_pressure},
+        {AIR, ITM_DIM_ONE, &def.air},
+        {AIR_EXPONENT, ITM_DIM_ONE, &def.air_exponent},
+        {TEMPERATURE, ITM_DIM_TEMPERATURE, &def.temperature},
+        {EXPANSION, ITM_DIM_EXPANSION, &def.expansion},
+        {MODULUS_DECAY, ITM_DIM_EXPANSION, &def.modulus_decay},
+        {VISCOSITY_40, ITM_DIM_VISCOSITY, &def.viscosity_40},
+        {VISCOSITY_100, ITM_DIM_VISCOSITY, &def.viscosity_100},
     };
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     def.has_pressure_law = v[COMPRESS_A] != NULL || v[COMPRESS_B] != NULL;
@@ -216,7 +244,7 @@ static void read_source(ItmCircuitReader* c, const ItmItem* item, bool is_tank)
     ItmPressureSourceDef def = is_tank ? itm_default_tank_def() : itm_default_pressure_source_def();
     def.name = item->key->text;
     def.fluid = get_fluid(c, item, v[FLUID]);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL]}, ITM_DIM_PRESSURE, &def.pressure,
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[PRESSURE], v[SIGNAL], NULL}, ITM_DIM_PRESSURE, &def.pressure,
                                &def.signal);
     if (r->status == ITM_OK) {
         ItmStatus status = itm_circuit_builder_add_pressure_source(c->builder, &def, NULL, r->error);
@@ -306,6 +334,8 @@ static bool find_input(const ItmCircuitBuilder* b, ItmNearest* nearest)
     OFFER(b->flows, true)
     OFFER(b->orifices, b->orifices.items[i].is_variable)
     OFFER(b->valves, true)
+    OFFER(b->pressure_valves, true)
+    OFFER(b->motors, b->motors.items[i].is_variable)
 #undef OFFER
     return is_found;
 }

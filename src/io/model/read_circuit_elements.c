@@ -2,22 +2,19 @@
 #include "io/model/read_circuit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
 
 // ---------------------------------------------------------------------------- ports
 
-// The nodes in the file of two ports.
-typedef struct Ports {
-    const ItmNode *a, *b;
-} Ports;
-
 // [a, b]: flow counts from the first to the second.
-static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what, int* a, int* b)
+ItmPortNodes itm_read_circuit_get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what,
+                                        int* a, int* b)
 {
     ItmReader* r = c->r;
-    Ports ports = {NULL, NULL};
+    ItmPortNodes ports = {NULL, NULL};
     itm_reader_require(r, item->key, node, what, "ports");
     if (r->status != ITM_OK) {
         return ports;
@@ -28,7 +25,7 @@ static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* 
                         itm_document_describe(node, found, sizeof found));
         return ports;
     }
-    ports = (Ports){node->first->value, node->last->value};
+    ports = (ItmPortNodes){node->first->value, node->last->value};
     *a = itm_read_circuit_get_node(c, ports.a);
     *b = itm_read_circuit_get_node(c, ports.b);
     return ports;
@@ -36,40 +33,36 @@ static Ports get_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* 
 
 // ---------------------------------------------------------------------------- orifice law
 
-// The keys of the law come first in every element that has one.
-enum { COEFFICIENT, DISCHARGE, AREA, DIAMETER, THRESHOLD, NLAW };
-#define LAW_KEYS "coefficient", "discharge", "area", "diameter", "threshold"
-
-static void read_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v, const ItmNode* one_way,
-                     const char* what, ItmOrificeLaw* law)
+void itm_read_circuit_get_law(ItmReader* r, const ItmItem* item, const ItmNode* const* v, const ItmNode* one_way,
+                              const char* what, ItmOrificeLaw* law)
 {
     double diameter = 0.0;
     const ItmRealField fields[] = {
-        {COEFFICIENT, ITM_DIM_ORIFICE, &law->coefficient},
-        {DISCHARGE, ITM_DIM_ONE, &law->discharge},
-        {AREA, ITM_DIM_AREA, &law->area},
-        {DIAMETER, ITM_DIM_LENGTH, &diameter},
-        {THRESHOLD, ITM_DIM_PRESSURE, &law->threshold},
+        {ITM_LAW_COEFFICIENT, ITM_DIM_ORIFICE, &law->coefficient},
+        {ITM_LAW_DISCHARGE, ITM_DIM_ONE, &law->discharge},
+        {ITM_LAW_AREA, ITM_DIM_AREA, &law->area},
+        {ITM_LAW_DIAMETER, ITM_DIM_LENGTH, &diameter},
+        {ITM_LAW_THRESHOLD, ITM_DIM_PRESSURE, &law->threshold},
     };
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
     law->is_one_way = itm_reader_get_bool(r, one_way, law->is_one_way);
-    for (int i = DISCHARGE; i <= DIAMETER; i++) {
-        if (v[COEFFICIENT] != NULL && v[i] != NULL) {
+    for (int i = ITM_LAW_DISCHARGE; i <= ITM_LAW_DIAMETER; i++) {
+        if (v[ITM_LAW_COEFFICIENT] != NULL && v[i] != NULL) {
             itm_reader_fail(r, v[i], "give coefficient, or discharge with area or diameter, not both");
         }
     }
-    if (v[COEFFICIENT] == NULL && v[AREA] == NULL && v[DIAMETER] == NULL) {
+    if (v[ITM_LAW_COEFFICIENT] == NULL && v[ITM_LAW_AREA] == NULL && v[ITM_LAW_DIAMETER] == NULL) {
         itm_reader_fail(r, item->key, "%s needs 'area', 'diameter' or 'coefficient'", what);
     }
-    if (v[AREA] != NULL && v[DIAMETER] != NULL) {
-        itm_reader_fail(r, v[DIAMETER], "give area or diameter, not both");
+    if (v[ITM_LAW_AREA] != NULL && v[ITM_LAW_DIAMETER] != NULL) {
+        itm_reader_fail(r, v[ITM_LAW_DIAMETER], "give area or diameter, not both");
     }
-    if (v[COEFFICIENT] != NULL && !(law->coefficient > 0)) {
-        itm_reader_fail(r, v[COEFFICIENT], "coefficient must be positive, got %g", law->coefficient);
+    if (v[ITM_LAW_COEFFICIENT] != NULL && !(law->coefficient > 0)) {
+        itm_reader_fail(r, v[ITM_LAW_COEFFICIENT], "coefficient must be positive, got %g", law->coefficient);
     }
-    if (v[DIAMETER] != NULL) {
+    if (v[ITM_LAW_DIAMETER] != NULL) {
         if (!(diameter > 0)) {
-            itm_reader_fail(r, v[DIAMETER], "diameter must be positive, got %g m", diameter);
+            itm_reader_fail(r, v[ITM_LAW_DIAMETER], "diameter must be positive, got %g m", diameter);
         }
         law->area = PI / 4.0 * diameter * diameter;
     }
@@ -88,7 +81,7 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
     itm_reader_require(r, item->key, v[FLOW], WHAT, "flow");
     ItmFlowSourceDef def = itm_default_flow_source_def();
     def.name = item->key->text;
-    Ports ports = {NULL, v[PORT]};
+    ItmPortNodes ports = {NULL, v[PORT]};
     if (v[PORT] != NULL) {
         def.port_b = itm_read_circuit_get_node(c, v[PORT]);
     }
@@ -96,9 +89,10 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
         itm_reader_fail(r, v[PORTS], "give either ports: [a, b], or port for a source outside the circuit, not both");
     }
     if (v[PORT] == NULL) {
-        ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+        ports = itm_read_circuit_get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
     }
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL]}, ITM_DIM_FLOW, &def.flow, &def.signal);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[FLOW], v[SIGNAL], NULL}, ITM_DIM_FLOW, &def.flow,
+                               &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_builder_add_flow_source(c->builder, &def, NULL, r->error);
@@ -110,8 +104,8 @@ static void read_flow_source(ItmCircuitReader* c, const ItmItem* item)
 
 static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_variable)
 {
-    enum { TYPE = NLAW, PORTS, ONE_WAY, OPENING, SIGNAL, NKEY };
-    static const char* const KEYS[NKEY] = {LAW_KEYS, "type", "ports", "one_way", "opening", "signal"};
+    enum { TYPE = ITM_LAW_COUNT, PORTS, ONE_WAY, OPENING, SIGNAL, NKEY };
+    static const char* const KEYS[NKEY] = {ITM_LAW_KEYS, "type", "ports", "one_way", "opening", "signal"};
     const char* what = is_variable ? "a variable-orifice" : "an orifice";
     ItmReader* r = c->r;
     const ItmNode* v[NKEY] = {NULL};
@@ -120,9 +114,10 @@ static void read_orifices(ItmCircuitReader* c, const ItmItem* item, bool is_vari
     ItmOrificeDef def = itm_default_orifice_def();
     def.name = item->key->text;
     def.is_variable = is_variable;
-    Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
-    read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL]}, ITM_DIM_ONE, &def.opening, &def.signal);
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
+    itm_read_circuit_get_law(r, item, v, v[ONE_WAY], what, &def.law);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[OPENING], v[SIGNAL], NULL}, ITM_DIM_ONE, &def.opening,
+                               &def.signal);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_builder_add_orifice(c->builder, &def, NULL, r->error);
@@ -151,45 +146,13 @@ static void read_laminar(ItmCircuitReader* c, const ItmItem* item)
     itm_reader_require(r, item->key, v[CONDUCTANCE], WHAT, "conductance");
     ItmLaminarDef def = itm_default_laminar_def();
     def.name = item->key->text;
-    Ports ports = get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
     def.conductance = itm_reader_get_real(r, v[CONDUCTANCE], ITM_DIM_CONDUCTANCE, 0.0);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
         ItmStatus status = itm_circuit_builder_add_laminar(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
-}
-
-static void read_pressure_valve(ItmCircuitReader* c, const ItmItem* item, const char* what, ItmPressureValveDef def)
-{
-    enum { TYPE = NLAW, PORTS, OPENING_PRESSURE, SPAN, NKEY };
-    static const char* const KEYS[NKEY] = {LAW_KEYS, "type", "ports", "opening_pressure", "span"};
-    ItmReader* r = c->r;
-    const ItmNode* v[NKEY];
-    itm_reader_get_map(r, item->value, what, KEYS, NKEY, v);
-    def.name = item->key->text;
-    Ports ports = get_ports(c, item, v[PORTS], what, &def.port_a, &def.port_b);
-    read_law(r, item, v, NULL, what, &def.law);
-    const ItmRealField fields[] = {
-        {OPENING_PRESSURE, ITM_DIM_PRESSURE, &def.opening_pressure},
-        {SPAN, ITM_DIM_PRESSURE, &def.span},
-    };
-    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
-    if (r->status == ITM_OK) {
-        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
-        ItmStatus status = itm_circuit_builder_add_pressure_valve(c->builder, &def, NULL, r->error);
-        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
-    }
-}
-
-static void read_check_valve(ItmCircuitReader* c, const ItmItem* item)
-{
-    read_pressure_valve(c, item, "a check-valve", itm_default_check_valve_def());
-}
-
-static void read_relief_valve(ItmCircuitReader* c, const ItmItem* item)
-{
-    read_pressure_valve(c, item, "a relief-valve", itm_default_relief_valve_def());
 }
 
 // ---------------------------------------------------------------------------- directional valves
@@ -222,48 +185,73 @@ static void read_spool(ItmReader* r, const ItmNode* node, ItmValveDef* def, cons
     def->frequency *= 2.0 * PI;
 }
 
-// {p, t, a, b}, all of them
+// {p, t, a, b}, all of them, and the load-sensing line ls
 static void read_valve_ports(ItmCircuitReader* c, const ItmItem* item, const ItmNode* node, const char* what,
                              ItmValveDef* def, const ItmNode** v)
 {
-    static const char* const KEYS[4] = {"p", "t", "a", "b"};
-    int* const ports[4] = {&def->port_p, &def->port_t, &def->port_a, &def->port_b};
+    static const char* const KEYS[5] = {"p", "t", "a", "b", "ls"};
+    int* const ports[5] = {&def->port_p, &def->port_t, &def->port_a, &def->port_b, &def->port_ls};
     ItmReader* r = c->r;
+    bool may_sense = def->kind == ITM_VALVE_4_3;
+    v[4] = NULL;
     itm_reader_require(r, item->key, node, what, "ports");
-    itm_reader_get_map(r, node, "the ports of a valve", KEYS, 4, v);
+    itm_reader_get_map(r, node, "the ports of a valve", KEYS, may_sense ? 5 : 4, v);
     for (int i = 0; i < 4; i++) {
         itm_reader_require(r, node, v[i], "a valve", KEYS[i]);
         *ports[i] = itm_read_circuit_get_node(c, v[i]);
+    }
+    if (v[4] != NULL) {
+        *ports[4] = itm_read_circuit_get_node(c, v[4]);
     }
 }
 
 static void read_valve(ItmCircuitReader* c, const ItmItem* item, ItmValveKind kind, const char* what)
 {
-    enum { TYPE = NLAW, PORTS, ONE_WAY, COMMAND, SIGNAL, SPOOL, LIMIT, DEAD_BAND, NKEY };
-    static const char* const KEYS[NKEY] = {LAW_KEYS, "type",  "ports", "one_way",  "command",
-                                           "signal", "spool", "limit", "dead_band"};
+    enum {
+        TYPE = ITM_LAW_COUNT,
+        PORTS,
+        ONE_WAY,
+        COMMAND,
+        SIGNAL,
+        SPOOL,
+        LIMIT,
+        DEAD_BAND,
+        METERING,
+        REGENERATIVE,
+        LS_COEFFICIENT,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {ITM_LAW_KEYS, "type",     "ports",        "one_way",
+                                           "command",    "signal",   "spool",        "limit",
+                                           "dead_band",  "metering", "regenerative", "ls_coefficient"};
     ItmReader* r = c->r;
-    const ItmNode *v[NKEY] = {NULL}, *ports[4], *spool[3];
+    const ItmNode *v[NKEY] = {NULL}, *ports[5], *spool[3];
+    double* table = NULL;
     int nkey = kind == ITM_VALVE_4_3 ? NKEY : LIMIT;
     itm_reader_get_map(r, item->value, what, KEYS, nkey, v);
     ItmValveDef def = itm_default_valve_def(kind);
     def.name = item->key->text;
     read_valve_ports(c, item, v[PORTS], what, &def, ports);
-    read_law(r, item, v, v[ONE_WAY], what, &def.law);
-    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL]}, ITM_DIM_ONE, &def.command, &def.signal);
+    itm_read_circuit_get_law(r, item, v, v[ONE_WAY], what, &def.law);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[COMMAND], v[SIGNAL], NULL}, ITM_DIM_ONE, &def.command,
+                               &def.signal);
     read_spool(r, v[SPOOL], &def, spool);
     const ItmRealField fields[] = {
         {LIMIT, ITM_DIM_ONE, &def.limit},
         {DEAD_BAND, ITM_DIM_ONE, &def.dead_band},
+        {LS_COEFFICIENT, ITM_DIM_ORIFICE, &def.ls_coefficient},
     };
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
+    def.is_regenerative = itm_reader_get_bool(r, v[REGENERATIVE], false);
+    itm_read_circuit_metering(r, v[METERING], &def, &table);
     if (r->status == ITM_OK) {
-        const ItmBlame blames[] = {{"port_p", ports[0]},       {"port_t", ports[1]},        {"port_a", ports[2]},
-                                   {"port_b", ports[3]},       {"time_constant", spool[0]}, {"frequency", spool[1]},
-                                   {"damping_ratio", spool[2]}};
+        const ItmBlame blames[] = {{"port_p", ports[0]},    {"port_t", ports[1]},       {"port_a", ports[2]},
+                                   {"port_b", ports[3]},    {"port_ls", ports[4]},      {"time_constant", spool[0]},
+                                   {"frequency", spool[1]}, {"damping_ratio", spool[2]}};
         ItmStatus status = itm_circuit_builder_add_valve(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, KEYS, v, nkey, blames, ITM_COUNT(blames));
     }
+    free(table);
 }
 
 static void read_valve_4_3(ItmCircuitReader* c, const ItmItem* item)
@@ -380,7 +368,7 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     check_areas(r, item, v);
     ItmCylinderDef def = itm_default_cylinder_def();
     def.name = item->key->text;
-    Ports ports = get_ports(c, item, v[C_PORTS], "a cylinder", &def.port_1, &def.port_2);
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[C_PORTS], "a cylinder", &def.port_1, &def.port_2);
     read_cylinder_reals(r, v, &def);
     def.motion = itm_reader_get_signal(r, v[C_MOTION], def.name, ITM_DIM_LENGTH);
     if (r->status == ITM_OK) {
@@ -394,7 +382,7 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
 
 // Losses of a machine of displacement D [m^3/rad] from efficiencies at a rated pressure drop and speed: leakage (1 - eta_v) D w / dp
 // and a share 1 - eta_m of the pressure torque that drags.
-static void read_efficiencies(ItmReader* r, const ItmItem* item, const ItmNode* volumetric, const ItmNode* mechanical,
+static void read_efficiencies(ItmReader* r, const ItmNode* volumetric, const ItmNode* mechanical,
                               const ItmNode* pressure, const ItmNode* speed, ItmMotorDef* def)
 {
     double eta_v = itm_reader_get_real(r, volumetric, ITM_DIM_ONE, 1.0);
@@ -412,80 +400,204 @@ static void read_efficiencies(ItmReader* r, const ItmItem* item, const ItmNode* 
         def->leakage += volumetric != NULL ? (1.0 - eta_v) * def->displacement * w / dp : 0.0;
         def->pressure_drag += 1.0 - eta_m;
     }
-    (void)item;
+}
+
+enum {
+    M_TYPE,
+    M_PORTS,
+    M_DRAIN,
+    M_DISPLACEMENT,
+    M_LEAKAGE,
+    M_DRAIN_LEAKAGE,
+    M_VISCOUS,
+    M_COULOMB,
+    M_PRESSURE_DRAG,
+    M_COULOMB_SPEED,
+    M_VOLUMETRIC,
+    M_MECHANICAL,
+    M_RATED_PRESSURE,
+    M_RATED_SPEED,
+    M_SETTING,
+    M_SIGNAL,
+    M_TIME_CONSTANT,
+    M_MOTION,
+    M_NMOTOR,
+    // of pumps
+    M_SPEED = M_NMOTOR,
+    M_LOAD_SENSING,
+    M_PRESSURE_LIMIT,
+    M_PRESSURE_SPAN,
+    M_TORQUE_LIMIT,
+    M_POWER_LIMIT,
+    M_LEAST_SETTING,
+    M_NKEY
+};
+static const char* const MOTOR_KEYS[M_NKEY] = {"type",
+                                               "ports",
+                                               "drain",
+                                               "displacement",
+                                               "leakage",
+                                               "drain_leakage",
+                                               "viscous",
+                                               "coulomb",
+                                               "pressure_drag",
+                                               "coulomb_speed",
+                                               "volumetric_efficiency",
+                                               "mechanical_efficiency",
+                                               "rated_pressure",
+                                               "rated_speed",
+                                               "setting",
+                                               "signal",
+                                               "time_constant",
+                                               "motion",
+                                               "speed",
+                                               "load_sensing",
+                                               "pressure_limit",
+                                               "pressure_span",
+                                               "torque_limit",
+                                               "power_limit",
+                                               "least_setting"};
+
+static void read_motor_reals(ItmReader* r, const ItmNode* const* v, ItmMotorDef* def)
+{
+    const ItmRealField fields[] = {
+        {M_DISPLACEMENT, ITM_DIM_VOLUME, &def->displacement},
+        {M_LEAKAGE, ITM_DIM_CONDUCTANCE, &def->leakage},
+        {M_DRAIN_LEAKAGE, ITM_DIM_CONDUCTANCE, &def->drain_leakage},
+        {M_VISCOUS, ITM_DIM_TORQUE_DAMPING, &def->viscous},
+        {M_COULOMB, ITM_DIM_TORQUE, &def->coulomb},
+        {M_PRESSURE_DRAG, ITM_DIM_ONE, &def->pressure_drag},
+        {M_COULOMB_SPEED, ITM_DIM_FREQUENCY, &def->coulomb_speed},
+        {M_TIME_CONSTANT, ITM_DIM_TIME, &def->time_constant},
+        {M_PRESSURE_LIMIT, ITM_DIM_PRESSURE, &def->pressure_limit},
+        {M_PRESSURE_SPAN, ITM_DIM_PRESSURE, &def->pressure_span},
+        {M_TORQUE_LIMIT, ITM_DIM_TORQUE, &def->torque_limit},
+        {M_POWER_LIMIT, ITM_DIM_POWER, &def->power_limit},
+        {M_LEAST_SETTING, ITM_DIM_ONE, &def->least_setting},
+    };
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
+}
+
+// {port, margin, span}
+static const ItmNode* read_load_sensing(ItmCircuitReader* c, const ItmNode* node, ItmMotorDef* def)
+{
+    enum { PORT, MARGIN, SPAN, NKEY };
+    static const char* const KEYS[NKEY] = {"port", "margin", "span"};
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY] = {NULL};
+    if (r->status != ITM_OK || node == NULL) {
+        return NULL;
+    }
+    itm_reader_get_map(r, node, "load_sensing", KEYS, NKEY, v);
+    itm_reader_require(r, node, v[PORT], "load_sensing", "port");
+    def->load_port = itm_read_circuit_get_node(c, v[PORT]);
+    def->load_margin = itm_reader_get_real(r, v[MARGIN], ITM_DIM_PRESSURE, def->load_margin);
+    def->load_span = itm_reader_get_real(r, v[SPAN], ITM_DIM_PRESSURE, def->load_span);
+    return v[PORT];
+}
+
+// A motor, or a pump, whose ports are [suction, delivery]; a bond turns its shaft where no speed is given.
+static void read_machine(ItmCircuitReader* c, const ItmItem* item, const char* what, bool is_pump)
+{
+    ItmReader* r = c->r;
+    const ItmNode* v[M_NKEY] = {NULL};
+    int nkey = is_pump ? M_NKEY : M_NMOTOR;
+    itm_reader_get_map(r, item->value, what, MOTOR_KEYS, nkey, v);
+    itm_reader_require(r, item->key, v[M_DISPLACEMENT], what, "displacement");
+    ItmMotorDef def = is_pump ? itm_default_pump_def() : itm_default_motor_def();
+    def.name = item->key->text;
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[M_PORTS], what, &def.port_1, &def.port_2);
+    def.port_drain = v[M_DRAIN] != NULL ? itm_read_circuit_get_node(c, v[M_DRAIN]) : ITM_NONE;
+    read_motor_reals(r, v, &def);
+    read_efficiencies(r, v[M_VOLUMETRIC], v[M_MECHANICAL], v[M_RATED_PRESSURE], v[M_RATED_SPEED], &def);
+    def.is_driven = v[M_SPEED] != NULL;
+    if (def.is_driven) {
+        itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[M_SPEED], NULL, "speed"}, ITM_DIM_FREQUENCY, &def.speed,
+                                   &def.speed_signal);
+    }
+    const ItmNode* load = read_load_sensing(c, v[M_LOAD_SENSING], &def);
+    def.is_variable = is_pump || v[M_SETTING] != NULL || v[M_SIGNAL] != NULL;
+    if (def.is_variable) {
+        itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[M_SETTING], v[M_SIGNAL], NULL}, ITM_DIM_ONE, &def.setting,
+                                   &def.signal);
+    }
+    def.motion = itm_reader_get_signal(r, v[M_MOTION], def.name, ITM_DIM_ONE);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_1", ports.a},
+                                   {"port_2", ports.b},
+                                   {"port_drain", v[M_DRAIN]},
+                                   {"load_port", load},
+                                   {"load_margin", v[M_LOAD_SENSING]},
+                                   {"load_span", v[M_LOAD_SENSING]}};
+        ItmStatus status = itm_circuit_builder_add_motor(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, MOTOR_KEYS, v, nkey, blames, ITM_COUNT(blames));
+    }
 }
 
 static void read_motor(ItmCircuitReader* c, const ItmItem* item)
 {
-    enum {
-        TYPE,
-        PORTS,
-        DRAIN,
-        DISPLACEMENT,
-        LEAKAGE,
-        DRAIN_LEAKAGE,
-        VISCOUS,
-        COULOMB,
-        PRESSURE_DRAG,
-        COULOMB_SPEED,
-        VOLUMETRIC,
-        MECHANICAL,
-        RATED_PRESSURE,
-        RATED_SPEED,
-        SETTING,
-        SIGNAL,
-        TIME_CONSTANT,
-        MOTION,
-        NKEY
-    };
-    static const char* const KEYS[NKEY] = {"type",
-                                           "ports",
-                                           "drain",
-                                           "displacement",
-                                           "leakage",
-                                           "drain_leakage",
-                                           "viscous",
-                                           "coulomb",
-                                           "pressure_drag",
-                                           "coulomb_speed",
-                                           "volumetric_efficiency",
-                                           "mechanical_efficiency",
-                                           "rated_pressure",
-                                           "rated_speed",
-                                           "setting",
-                                           "signal",
-                                           "time_constant",
-                                           "motion"};
-    static const char* const WHAT = "a motor";
+    read_machine(c, item, "a motor", false);
+}
+
+static void read_pump(ItmCircuitReader* c, const ItmItem* item)
+{
+    read_machine(c, item, "a pump", true);
+}
+
+// ---------------------------------------------------------------------------- filters and lines
+
+static void read_filter(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum { TYPE, PORTS, CONDUCTANCE, CLOGGING, SIGNAL, BYPASS_PRESSURE, BYPASS_SPAN, BYPASS_COEFFICIENT, NKEY };
+    static const char* const KEYS[NKEY] = {"type",   "ports",           "conductance", "clogging",
+                                           "signal", "bypass_pressure", "bypass_span", "bypass_coefficient"};
+    static const char* const WHAT = "a filter";
     ItmReader* r = c->r;
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
-    itm_reader_require(r, item->key, v[DISPLACEMENT], WHAT, "displacement");
-    ItmMotorDef def = itm_default_motor_def();
+    itm_reader_require(r, item->key, v[CONDUCTANCE], WHAT, "conductance");
+    ItmFilterDef def = itm_default_filter_def();
     def.name = item->key->text;
-    Ports ports = get_ports(c, item, v[PORTS], WHAT, &def.port_1, &def.port_2);
-    def.port_drain = v[DRAIN] != NULL ? itm_read_circuit_get_node(c, v[DRAIN]) : ITM_NONE;
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+    itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[CLOGGING], v[SIGNAL], NULL}, ITM_DIM_ONE, &def.clogging,
+                               &def.signal);
     const ItmRealField fields[] = {
-        {DISPLACEMENT, ITM_DIM_VOLUME, &def.displacement},
-        {LEAKAGE, ITM_DIM_CONDUCTANCE, &def.leakage},
-        {DRAIN_LEAKAGE, ITM_DIM_CONDUCTANCE, &def.drain_leakage},
-        {VISCOUS, ITM_DIM_TORQUE_DAMPING, &def.viscous},
-        {COULOMB, ITM_DIM_TORQUE, &def.coulomb},
-        {PRESSURE_DRAG, ITM_DIM_ONE, &def.pressure_drag},
-        {COULOMB_SPEED, ITM_DIM_FREQUENCY, &def.coulomb_speed},
-        {TIME_CONSTANT, ITM_DIM_TIME, &def.time_constant},
+        {CONDUCTANCE, ITM_DIM_CONDUCTANCE, &def.conductance},
+        {BYPASS_PRESSURE, ITM_DIM_PRESSURE, &def.bypass_pressure},
+        {BYPASS_SPAN, ITM_DIM_PRESSURE, &def.bypass_span},
+        {BYPASS_COEFFICIENT, ITM_DIM_ORIFICE, &def.bypass_coefficient},
     };
     itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
-    read_efficiencies(r, item, v[VOLUMETRIC], v[MECHANICAL], v[RATED_PRESSURE], v[RATED_SPEED], &def);
-    def.is_variable = v[SETTING] != NULL || v[SIGNAL] != NULL;
-    if (def.is_variable) {
-        itm_read_circuit_get_drive(c, item, (ItmDriveNodes){v[SETTING], v[SIGNAL]}, ITM_DIM_ONE, &def.setting,
-                                   &def.signal);
-    }
-    def.motion = itm_reader_get_signal(r, v[MOTION], def.name, ITM_DIM_ONE);
     if (r->status == ITM_OK) {
-        const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}, {"port_drain", v[DRAIN]}};
-        ItmStatus status = itm_circuit_builder_add_motor(c->builder, &def, NULL, r->error);
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_builder_add_filter(c->builder, &def, NULL, r->error);
+        itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
+    }
+}
+
+static void read_line(ItmCircuitReader* c, const ItmItem* item)
+{
+    enum { TYPE, PORTS, LENGTH, DIAMETER, WALL_MODULUS, SEGMENTS, NKEY };
+    static const char* const KEYS[NKEY] = {"type", "ports", "length", "diameter", "wall_modulus", "segments"};
+    static const char* const WHAT = "a line";
+    ItmReader* r = c->r;
+    const ItmNode* v[NKEY];
+    itm_reader_get_map(r, item->value, WHAT, KEYS, NKEY, v);
+    itm_reader_require(r, item->key, v[LENGTH], WHAT, "length");
+    itm_reader_require(r, item->key, v[DIAMETER], WHAT, "diameter");
+    ItmLineDef def = itm_default_line_def();
+    def.name = item->key->text;
+    ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[PORTS], WHAT, &def.port_a, &def.port_b);
+    const ItmRealField fields[] = {
+        {LENGTH, ITM_DIM_LENGTH, &def.length},
+        {DIAMETER, ITM_DIM_LENGTH, &def.diameter},
+        {WALL_MODULUS, ITM_DIM_PRESSURE, &def.wall_modulus},
+    };
+    itm_read_circuit_get_reals(r, v, fields, ITM_COUNT(fields));
+    def.segments = itm_reader_get_int(r, v[SEGMENTS], 0, 100, 0);
+    if (r->status == ITM_OK) {
+        const ItmBlame blames[] = {{"port_a", ports.a}, {"port_b", ports.b}};
+        ItmStatus status = itm_circuit_builder_add_line(c->builder, &def, NULL, r->error);
         itm_read_circuit_take(r, status, item, KEYS, v, NKEY, blames, ITM_COUNT(blames));
     }
 }
@@ -494,19 +606,41 @@ static void read_motor(ItmCircuitReader* c, const ItmItem* item)
 
 void itm_read_circuit_elements(ItmCircuitReader* c, const ItmNode* node)
 {
-    static const char* const TYPES[] = {"flow-source",  "orifice",   "variable-orifice", "laminar",     "check-valve",
-                                        "relief-valve", "valve-4-3", "valve-symmetric",  "accumulator", "cylinder",
-                                        "motor"};
+    // those from check-valve on are valves that pressures move
+    static const char* const TYPES[] = {"flow-source",
+                                        "orifice",
+                                        "variable-orifice",
+                                        "laminar",
+                                        "valve-4-3",
+                                        "valve-symmetric",
+                                        "accumulator",
+                                        "cylinder",
+                                        "motor",
+                                        "pump",
+                                        "filter",
+                                        "line",
+                                        "check-valve",
+                                        "relief-valve",
+                                        "reducing-valve",
+                                        "counterbalance-valve",
+                                        "pilot-check-valve",
+                                        "compensator",
+                                        "priority-valve",
+                                        "shuttle-valve",
+                                        "pilot-valve"};
     static void (*const READERS[])(ItmCircuitReader*, const ItmItem*) = {
-        read_flow_source,  read_orifice,   read_variable_orifice, read_laminar,     read_check_valve,
-        read_relief_valve, read_valve_4_3, read_valve_symmetric,  read_accumulator, read_cylinder,
-        read_motor};
+        read_flow_source,     read_orifice,     read_variable_orifice, read_laminar, read_valve_4_3,
+        read_valve_symmetric, read_accumulator, read_cylinder,         read_motor,   read_pump,
+        read_filter,          read_line};
+    const int nreader = (int)ITM_COUNT(READERS);
     if (!itm_reader_is_collection(c->r, node, "elements")) {
         return;
     }
     for (const ItmItem* item = node->first; item != NULL && c->r->status == ITM_OK; item = item->next) {
         int type = itm_reader_get_type(c->r, item, "an element", "a type of element", TYPES, ITM_COUNT(TYPES));
-        if (type != ITM_NONE) {
+        if (type >= nreader) {
+            itm_read_circuit_pressure_valve(c, item, type - nreader);
+        } else if (type != ITM_NONE) {
             READERS[type](c, item);
         }
     }

@@ -7,9 +7,9 @@
 
 static void read_subsystem(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"hydraulics", "control", "multibody", "drive", "fmu"};
-    static void (*const READERS[])(ItmReader*, const ItmItem*) = {itm_read_circuit, itm_read_control,
-                                                                  itm_read_mechanism, itm_read_drive, itm_read_fmu};
+    static const char* const TYPES[] = {"hydraulics", "control", "multibody", "drive", "fmu", "external"};
+    static void (*const READERS[])(ItmReader*, const ItmItem*) = {
+        itm_read_circuit, itm_read_control, itm_read_mechanism, itm_read_drive, itm_read_fmu, itm_read_external};
     itm_reader_check_name(r, item->key);
     if (r->status == ITM_OK && r->file->name != NULL && strcmp(r->file->name, item->key->text) == 0) {
         itm_reader_fail(r, item->key, "'%s' is the name of the mechanism already", item->key->text);

@@ -194,6 +194,7 @@ void itm_read_circuit(ItmReader* r, const ItmItem* item);
 void itm_read_control(ItmReader* r, const ItmItem* item);
 void itm_read_fmu(ItmReader* r, const ItmItem* item);
 void itm_read_drive(ItmReader* r, const ItmItem* item);
+void itm_read_external(ItmReader* r, const ItmItem* item);
 void itm_read_materials(ItmReader* r, const ItmNode* node);
 void itm_read_material_pairs(ItmReader* r, const ItmNode* node);
 void itm_read_contact(ItmReader* r, const ItmNode* node);

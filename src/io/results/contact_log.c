@@ -193,3 +193,102 @@ void itm_contact_log_name_pairs(const ItmContactLog* log, const ItmWatchedList* 
         itm_text_add(text, "],\n");
     }
 }
+
+// ---------------------------------------------------------------------------- checkpoints
+
+static void save_name(ItmText* text, const char* name)
+{
+    int64_t length = name != NULL ? (int64_t)strlen(name) + 1 : 0;
+    itm_text_add_bytes(text, &length, sizeof length);
+    itm_text_add_bytes(text, name, (size_t)length);
+}
+
+void itm_contact_log_save(const ItmContactLog* log, ItmText* text)
+{
+    int64_t counts[3] = {log->pairs.count, log->intervals.count, log->nlost};
+    itm_text_add_bytes(text, counts, sizeof counts);
+    for (int i = 0; i < log->pairs.count; i++) {
+        const ItmTouchPair* pair = &log->pairs.items[i];
+        int64_t numbers[2] = {pair->mechanism, pair->state};
+        itm_text_add_bytes(text, numbers, sizeof numbers);
+        itm_text_add_bytes(text, &pair->since, sizeof pair->since);
+        save_name(text, pair->name_a);
+        save_name(text, pair->name_b);
+    }
+    itm_text_add_bytes(text, log->intervals.items, (size_t)log->intervals.count * sizeof(ItmTouchInterval));
+}
+
+// The name in the model: pairs differ by its address. NULL: it has none.
+static const char* find_name(const ItmModel* m, const char* name, bool is_alone)
+{
+    const ItmContactModel* c = m->contact;
+    for (int i = 0; c != NULL && !is_alone && i < c->ncollider; i++) {
+        if (strcmp(c->colliders[i].name, name) == 0) {
+            return c->colliders[i].name;
+        }
+    }
+    for (int i = 0; c != NULL && is_alone && i < c->ngap; i++) {
+        if (strcmp(c->gaps[i].name, name) == 0) {
+            return c->gaps[i].name;
+        }
+    }
+    for (int i = 0; is_alone && i < m->nclearance; i++) {
+        const char* joint = m->joints[m->clearances[i].joint].name;
+        if (strcmp(joint, name) == 0) {
+            return joint;
+        }
+    }
+    return NULL;
+}
+
+// A text with its end, or NULL where there is none.
+static const char* take_name(ItmCursor* c)
+{
+    int64_t length = itm_cursor_take_count(c, 1 << 16);
+    const char* name = length > 0 ? itm_cursor_skip(c, (size_t)length) : NULL;
+    c->has_failed = c->has_failed || (name != NULL && name[length - 1] != '\0');
+    return c->has_failed ? NULL : name;
+}
+
+static ItmStatus restore_pair(ItmContactLog* log, const ItmWatchedList* mechanisms, ItmCursor* c)
+{
+    int mechanism = (int)itm_cursor_take_count(c, mechanisms->count - 1);
+    int state = (int)itm_cursor_take_count(c, ITM_CONTACT_SLIDING);
+    double since = itm_cursor_take_real(c);
+    const char *name_a = take_name(c), *name_b = take_name(c);
+    if (c->has_failed || name_a == NULL) {
+        return ITM_ERR_INPUT;
+    }
+    const ItmModel* m = mechanisms->items[mechanism].model;
+    ItmContactInfo found = {.name_a = find_name(m, name_a, name_b == NULL),
+                            .name_b = name_b != NULL ? find_name(m, name_b, false) : NULL};
+    if (found.name_a == NULL || (found.name_b == NULL) != (name_b == NULL)) {
+        return ITM_ERR_INPUT;
+    }
+    int before = log->pairs.count, pair = find_pair(log, mechanism, &found);
+    if (pair == ITM_NONE || pair != before) {
+        return pair == ITM_NONE && before < MOST_PAIRS ? ITM_ERR_MEMORY : ITM_ERR_INPUT;
+    }
+    log->pairs.items[pair].state = state;
+    log->pairs.items[pair].since = since;
+    return ITM_OK;
+}
+
+ItmStatus itm_contact_log_restore(ItmContactLog* log, const ItmWatchedList* mechanisms, ItmCursor* c)
+{
+    int64_t npair = itm_cursor_take_count(c, MOST_PAIRS), ninterval = itm_cursor_take_count(c, MOST_INTERVALS);
+    log->nlost = (long)itm_cursor_take_count(c, LONG_MAX);
+    ItmStatus status = npair > 0 && mechanisms->count == 0 ? ITM_ERR_INPUT : ITM_OK;
+    for (int64_t i = 0; i < npair && status == ITM_OK; i++) {
+        status = restore_pair(log, mechanisms, c);
+    }
+    for (int64_t i = 0; i < ninterval && status == ITM_OK && !c->has_failed; i++) {
+        ItmTouchInterval interval;
+        itm_cursor_take(c, &interval, sizeof interval);
+        if (interval.pair < 0 || interval.pair >= npair) {
+            return ITM_ERR_INPUT;
+        }
+        status = ITM_LIST_APPEND(log->intervals, interval) ? ITM_OK : ITM_ERR_MEMORY;
+    }
+    return status;
+}

@@ -4,6 +4,7 @@
 #define ITM_IO_RESULTS_CONTACT_LOG_H
 
 #include "interim/data.h"
+#include "io/cursor.h"
 #include "io/text.h"
 #include "multibody/model_builder.h"
 
@@ -57,6 +58,10 @@ void itm_contact_log_note(ItmContactLog* log, const ItmWatchedList* mechanisms, 
 void itm_contact_log_take(ItmContactLog* log, const ItmWatchedList* mechanisms, double step, ItmTouchList* touches);
 // The run ends: so do all intervals.
 void itm_contact_log_end(ItmContactLog* log, double time);
+// The whole log, for a checkpoint, and back into an empty one, whose names are those of the mechanisms. ITM_ERR_INPUT: there are no such
+// names or pairs. ITM_ERR_MEMORY.
+void itm_contact_log_save(const ItmContactLog* log, ItmText* text);
+ItmStatus itm_contact_log_restore(ItmContactLog* log, const ItmWatchedList* mechanisms, ItmCursor* c);
 // Names of the pairs as members of a JSON list, each ended by ",\n".
 void itm_contact_log_name_pairs(const ItmContactLog* log, const ItmWatchedList* mechanisms, ItmText* text);
 

@@ -63,7 +63,7 @@ static void describe_frame(const ItmCosim* x, const ItmInterface* it, const ItmW
     itm_scene_open_member(text, watched->prefix, it->name);
     itm_text_format(text, ", \"kind\": \"frame\", \"body\": %d",
                     itm_scene_find_body(m, it->frame.body, watched->first_body));
-    itm_scene_add_vec(text, "point", itm_scene_find_point(m, it->frame.body, it->frame.point));
+    itm_scene_add_vec(text, "point", itm_model_find_user_point(m, it->frame.body, it->frame.point));
     itm_text_add(text, ", \"directions\": [");
     const char* comma = "";
     for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {

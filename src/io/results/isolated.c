@@ -100,6 +100,7 @@ static void put_table(Stream* s, const ItmTable* table)
 {
     put_string(s, table->title);
     put_string(s, table->reason);
+    put_string(s, table->provenance);
     for (int i = 0; i < table->ncolumn; i++) {
         put_string(s, table->names[i]);
         put_string(s, table->units[i]);
@@ -187,12 +188,14 @@ static ItmStatus get_table(Stream* s, ItmTable* table, ItmError* error)
     table->verdict = head.verdict <= ITM_VERDICT_DOUBTFUL ? head.verdict : ITM_VERDICT_RUNNING;
     get_string(s, &table->title);
     get_string(s, &table->reason);
+    get_string(s, &table->provenance);
     get_columns(s, table, head.ncolumn);
     get_values(s, table, head.nrow);
     get_record(s, table->record);
     char end = 0;
     get(s, &end, 1);
-    bool is_whole = s->status == ITM_OK && end == '.' && table->title != NULL && table->reason != NULL;
+    bool is_whole =
+        s->status == ITM_OK && end == '.' && table->title != NULL && table->reason != NULL && table->provenance != NULL;
     return s->status == ITM_OK && !is_whole ? ITM_ERR_INPUT : s->status;
 }
 

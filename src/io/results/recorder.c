@@ -1,6 +1,7 @@
 #include "io/results/recorder.h"
 
 #include "base/list.h"
+#include "io/cursor.h"
 #include "io/results/interface_log.h"
 #include "multibody/data.h"
 
@@ -57,12 +58,15 @@ typedef enum Part {
     NPART
 } Part;
 
+typedef ITM_DEF_LIST(char*) Texts;  // owned
+
 struct ItmRecorder {
     ItmWatchedList mechanisms;
     ItmContactLog contacts;
     ITM_DEF_LIST(Number) numbers;
-    ITM_DEF_LIST(char*) settings;  // "key.path=value", owned
-    ItmCosim* cosim;               // whose interfaces are watched, or NULL
+    Texts settings;   // "key.path=value"
+    Texts messages;   // of subsystems
+    ItmCosim* cosim;  // whose interfaces are watched, or NULL
     int nbody, nmode;
     int adr[NPART + 1];     // of the parts in the reals of a frame; the last one: reals in all
     Frame* frames;          // (capacity)
@@ -87,6 +91,14 @@ ItmRecorder* itm_recorder_create(void)
     return r;
 }
 
+static void free_texts(Texts* texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        free(texts->items[i]);
+    }
+    free(texts->items);
+}
+
 void itm_recorder_destroy(ItmRecorder* r)
 {
     if (r == NULL) {
@@ -100,16 +112,14 @@ void itm_recorder_destroy(ItmRecorder* r)
         free(r->numbers.items[i].unit);
         free(r->numbers.items[i].description);
     }
-    for (int i = 0; i < r->settings.count; i++) {
-        free(r->settings.items[i]);
-    }
+    free_texts(&r->settings);
+    free_texts(&r->messages);
     for (int i = 0; i < r->capacity; i++) {
         free(r->frames[i].contacts.items);
     }
     itm_contact_log_free(&r->contacts);
     free(r->mechanisms.items);
     free(r->numbers.items);
-    free(r->settings.items);
     free(r->frames);
     free(r->reals);
     free(r);
@@ -150,14 +160,24 @@ bool itm_recorder_add_number(ItmRecorder* r, const char* name, double value, con
     return true;
 }
 
-bool itm_recorder_add_setting(ItmRecorder* r, const char* setting)
+static bool append_text(Texts* texts, const char* text)
 {
-    char* copy = strdup(setting);
-    if (copy == NULL || !ITM_LIST_APPEND(r->settings, copy)) {
+    char* copy = strdup(text);
+    if (copy == NULL || !ITM_LIST_APPEND(*texts, copy)) {
         free(copy);
         return false;
     }
     return true;
+}
+
+bool itm_recorder_add_setting(ItmRecorder* r, const char* setting)
+{
+    return append_text(&r->settings, setting);
+}
+
+bool itm_recorder_add_message(ItmRecorder* r, const char* message)
+{
+    return append_text(&r->messages, message);
 }
 
 // ---------------------------------------------------------------------------- frames
@@ -326,10 +346,20 @@ static void add_info(ItmText* text, const char* name, const char* unit, const ch
     itm_text_add_json(text, description);
 }
 
+static void add_texts(ItmText* out, const Texts* texts)
+{
+    for (int i = 0; i < texts->count; i++) {
+        itm_text_add(out, "    ");
+        itm_text_add_json(out, texts->items[i]);
+        itm_text_add(out, ",\n");
+    }
+}
+
 static void describe(ItmText* text, ItmRecorder* r)
 {
     ItmSceneText scene = {0};
     ItmText interfaces = {0}, pairs = {0}, channels = {0}, numbers = {0}, settings = {0};
+    ItmText messages = {0};
     for (int i = 0, mode = 0; i < r->mechanisms.count; i++) {
         const ItmWatched* mechanism = &r->mechanisms.items[i];
         itm_scene_add_model(&scene, mechanism->model, mechanism->prefix, mechanism->first_body, mode);
@@ -350,11 +380,8 @@ static void describe(ItmText* text, ItmRecorder* r)
         itm_text_add_number(&numbers, number->value, 17);
         itm_text_add(&numbers, "},\n");
     }
-    for (int i = 0; i < r->settings.count; i++) {
-        itm_text_add(&settings, "    ");
-        itm_text_add_json(&settings, r->settings.items[i]);
-        itm_text_add(&settings, ",\n");
-    }
+    add_texts(&settings, &r->settings);
+    add_texts(&messages, &r->messages);
     ItmVec3 g = r->mechanisms.items[0].model->gravity;
     itm_text_add(text, "{\n  \"gravity\": [");
     itm_text_add_number(text, g.x, 17);
@@ -372,7 +399,8 @@ static void describe(ItmText* text, ItmRecorder* r)
     add_list(text, "pairs", &pairs, ",\n");
     add_list(text, "channels", &channels, ",\n");
     add_list(text, "numbers", &numbers, ",\n");
-    add_list(text, "settings", &settings, "\n}");
+    add_list(text, "settings", &settings, ",\n");
+    add_list(text, "messages", &messages, "\n}");
 }
 
 static bool allocate_arrays(const ItmRecorder* r, ItmRecord* record)
@@ -472,4 +500,88 @@ bool itm_recorder_take(ItmRecorder* r, ItmRecord* record)
         itm_record_free(record);
     }
     return is_taken;
+}
+
+// ---------------------------------------------------------------------------- checkpoints
+
+typedef struct SavedHead {
+    int64_t nreal, nframe, nnoted, stride, is_last_a_frame;
+    double time, step;
+    float worst[NCHANNEL];
+} SavedHead;
+
+void itm_recorder_save(const ItmRecorder* r, ItmText* text)
+{
+    SavedHead head = {r->adr[NPART], r->nframe, r->nnoted, r->stride, r->is_last_a_frame, r->time, r->step, {0}};
+    memcpy(head.worst, r->worst, sizeof head.worst);
+    itm_text_add_bytes(text, &head, sizeof head);
+    for (int i = 0; i < r->nframe; i++) {
+        const Frame* frame = &r->frames[i];
+        int64_t count = frame->contacts.count;
+        itm_text_add_bytes(text, &frame->time, sizeof frame->time);
+        itm_text_add_bytes(text, &count, sizeof count);
+        itm_text_add_bytes(text, frame->contacts.items, (size_t)count * sizeof *frame->contacts.items);
+    }
+    itm_text_add_bytes(text, r->reals, (size_t)r->nframe * (size_t)r->adr[NPART] * sizeof *r->reals);
+    itm_contact_log_save(&r->contacts, text);
+}
+
+static bool restore_frame(Frame* frame, ItmCursor* c)
+{
+    frame->time = itm_cursor_take_real(c);
+    int64_t count = itm_cursor_take_count(c, INT32_MAX / 2);
+    for (int64_t i = 0; i < count && !c->has_failed; i++) {
+        ItmTouch touch;
+        itm_cursor_take(c, &touch, sizeof touch);
+        if (!ITM_LIST_APPEND(frame->contacts, touch)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether every contact of a frame is of a pair that there is.
+static bool has_pairs(const ItmRecorder* r)
+{
+    for (int i = 0; i < r->nframe; i++) {
+        for (int k = 0; k < r->frames[i].contacts.count; k++) {
+            int32_t pair = r->frames[i].contacts.items[k].pair;
+            if (pair < 0 || pair >= r->contacts.pairs.count) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+ItmStatus itm_recorder_restore(ItmRecorder* r, const char* bytes, size_t length)
+{
+    ItmCursor c = {bytes, length, false};
+    SavedHead head;
+    itm_cursor_take(&c, &head, sizeof head);
+    bool is_empty = r->mechanisms.count == 0;  // it never notes anything
+    if (!is_empty && !reserve_frames(r)) {
+        return ITM_ERR_MEMORY;
+    }
+    if (c.has_failed || head.nreal != r->adr[NPART] || head.nframe < 0 || head.nframe > r->capacity ||
+        head.nnoted < head.nframe || head.stride < 1) {
+        return ITM_ERR_INPUT;
+    }
+    for (int i = 0; i < head.nframe; i++) {
+        if (!restore_frame(&r->frames[i], &c)) {
+            return ITM_ERR_MEMORY;
+        }
+    }
+    if (head.nframe > 0) {
+        itm_cursor_take(&c, r->reals, (size_t)head.nframe * (size_t)r->adr[NPART] * sizeof *r->reals);
+    }
+    r->nframe = (int)head.nframe;
+    r->nnoted = (long)head.nnoted;
+    r->stride = (long)head.stride;
+    r->is_last_a_frame = head.is_last_a_frame != 0;
+    r->time = head.time;
+    r->step = head.step;
+    memcpy(r->worst, head.worst, sizeof r->worst);
+    ItmStatus status = itm_contact_log_restore(&r->contacts, &r->mechanisms, &c);
+    return status == ITM_OK && (c.has_failed || c.left > 0 || !has_pairs(r)) ? ITM_ERR_INPUT : status;
 }

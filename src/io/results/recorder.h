@@ -21,10 +21,17 @@ bool itm_recorder_add_number(ItmRecorder* recorder, const char* name, double val
                              const char* description);
 // An override of a value of the model file, "key.path=value".
 bool itm_recorder_add_setting(ItmRecorder* recorder, const char* setting);
+bool itm_recorder_add_message(ItmRecorder* recorder, const char* message);
 // The state now, at the start and after every step. Costs next to nothing between frames. False without memory.
 bool itm_recorder_note(ItmRecorder* recorder, double time);
 // The record so far, with the last noted state as its last frame; nothing (scene NULL) where there is no mechanism.
 bool itm_recorder_take(ItmRecorder* recorder, ItmRecord* record);
+
+// Frames, worst values and intervals so far, for a checkpoint. Failure: text->has_failed.
+void itm_recorder_save(const ItmRecorder* recorder, ItmText* text);
+// The same back into a recorder that watches the same mechanisms and has noted nothing. The bytes are not trusted. ITM_ERR_INPUT,
+// ITM_ERR_MEMORY.
+ItmStatus itm_recorder_restore(ItmRecorder* recorder, const char* bytes, size_t length);
 
 // ---------------------------------------------------------------------------- scene.c
 
@@ -42,7 +49,5 @@ void itm_scene_close_member(ItmText* text);
 void itm_scene_add_vec(ItmText* text, const char* key, ItmVec3 v);
 // Number in the scene of a body of the model.
 int itm_scene_find_body(const ItmModel* m, int body, int first_body);
-// A point given from the centre of mass, or from a node of a flexible body, in the user's body frame.
-ItmVec3 itm_scene_find_point(const ItmModel* m, int body, ItmVec3 point);
 
 #endif

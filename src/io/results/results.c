@@ -175,6 +175,7 @@ static void destroy(ItmResults* r)
     free((void*)r->head.path);
     free((void*)r->head.part);
     free((void*)r->head.title);
+    free((void*)r->head.provenance);
     free(r->rows);
     for (int i = 0; i < r->summary.ndoubt; i++) {
         free((void*)r->summary.doubts[i].where);
@@ -187,7 +188,7 @@ static void destroy(ItmResults* r)
 
 // All memory of the object, or NULL.
 static ItmResults* allocate(const char* path, const ItmOutputInfo* columns, int ncolumn, const char* prefix,
-                            const char* title)
+                            const char* title, const char* provenance)
 {
     ItmResults* r = calloc(1, sizeof *r);
     if (r == NULL) {
@@ -198,11 +199,12 @@ static ItmResults* allocate(const char* path, const ItmOutputInfo* columns, int 
     r->head = (ItmResultsHead){.path = strdup(path),
                                .part = make_part_path(path),
                                .title = strdup(title),
+                               .provenance = strdup(provenance),
                                .columns = copy_columns(columns, ncolumn, prefix),
                                .ncolumn = ncolumn + 1};
     r->summary = (ItmResultsSummary){.verdict = ITM_VERDICT_RUNNING, .reason = ""};
     if (r->rows == NULL || r->head.path == NULL || r->head.part == NULL || r->head.title == NULL ||
-        r->head.columns == NULL) {
+        r->head.provenance == NULL || r->head.columns == NULL) {
         destroy(r);
         return NULL;
     }
@@ -227,6 +229,12 @@ static ItmStatus flush(ItmResults* r, ItmError* error)
 ItmStatus itm_results_create_columns(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
                                      const char* prefix, const char* title, ItmError* error)
 {
+    return itm_results_open(results, path, columns, ncolumn, prefix, title, "", error);
+}
+
+ItmStatus itm_results_open(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
+                           const char* prefix, const char* title, const char* provenance, ItmError* error)
+{
     ITM_GUARD(results != NULL && path != NULL && ncolumn >= 0 && (columns != NULL || ncolumn == 0) && prefix != NULL &&
                   title != NULL,
               itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
@@ -236,7 +244,7 @@ ItmStatus itm_results_create_columns(ItmResults** results, const char* path, con
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
                              "results go to a file ending in .csv, .h5 or .hdf5, not '%s'", path);
     }
-    ItmResults* r = allocate(path, columns, ncolumn, prefix, title);
+    ItmResults* r = allocate(path, columns, ncolumn, prefix, title, provenance);
     if (r == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory for %d columns", ncolumn);
     }
@@ -380,6 +388,13 @@ ItmStatus itm_results_add_setting(ItmResults* r, const char* setting, ItmError* 
     return has_recorder(r) && itm_recorder_add_setting(r->recorder, setting) ? ITM_OK : fail_record(r, error);
 }
 
+ItmStatus itm_results_add_message(ItmResults* r, const char* message, ItmError* error)
+{
+    ITM_GUARD(r != NULL && message != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "a required argument is NULL"));
+    return has_recorder(r) && itm_recorder_add_message(r->recorder, message) ? ITM_OK : fail_record(r, error);
+}
+
 ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* error)
 {
     ITM_GUARD(r != NULL && doubt != NULL && doubt->where != NULL,
@@ -396,4 +411,32 @@ ItmStatus itm_results_add_doubt(ItmResults* r, const ItmDoubt* doubt, ItmError* 
     s->doubts[s->ndoubt].name = itm_verdict_doubt_name(doubt->kind);
     s->doubts[s->ndoubt++].where = where;
     return ITM_OK;
+}
+
+// ---------------------------------------------------------------------------- checkpoints
+
+void itm_results_save_record(const ItmResults* r, ItmText* text)
+{
+    if (r->recorder != NULL) {
+        itm_recorder_save(r->recorder, text);
+    }
+}
+
+ItmStatus itm_results_restore_record(ItmResults* r, const char* bytes, size_t length, ItmError* error)
+{
+    ItmStatus status =
+        r->recorder == NULL ? (length == 0 ? ITM_OK : ITM_ERR_INPUT) : itm_recorder_restore(r->recorder, bytes, length);
+    return status == ITM_OK ? ITM_OK
+           : status == ITM_ERR_INPUT
+               ? itm_error_set(error, status, __func__, NULL,
+                               "the record of the motion in the checkpoint does not fit the model")
+               : fail_record(r, error);
+}
+
+void itm_results_abandon(ItmResults* r)
+{
+    if (r != NULL) {
+        r->has_failed = true;
+        itm_results_close(r, ITM_VERDICT_BROKE_DOWN, "the run could not be continued", NULL);
+    }
 }

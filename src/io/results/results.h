@@ -25,6 +25,7 @@ typedef struct ItmResultsHead {
     const char* path;  // file the user asked for
     const char* part;  // file to write while the run lasts
     const char* title;
+    const char* provenance;        // JSON, or "": unknown
     const ItmOutputInfo* columns;  // (ncolumn)
     int ncolumn;
 } ItmResultsHead;
@@ -43,6 +44,16 @@ typedef struct ItmResultsWriter {
 
 extern const ItmResultsWriter itm_results_csv;
 extern const ItmResultsWriter itm_results_hdf5;
+
+// As itm_results_create_columns, with the provenance (JSON, "": unknown).
+ItmStatus itm_results_open(ItmResults** results, const char* path, const ItmOutputInfo* columns, int ncolumn,
+                           const char* prefix, const char* title, const char* provenance, ItmError* error);
+
+// Scene and motion so far, for a checkpoint, and back. Failure: text->has_failed; ITM_ERR_INPUT, ITM_ERR_MEMORY.
+void itm_results_save_record(const ItmResults* results, ItmText* text);
+ItmStatus itm_results_restore_record(ItmResults* results, const char* bytes, size_t length, ItmError* error);
+// Close the file without giving it its name: an older one stays. results may be NULL.
+void itm_results_abandon(ItmResults* results);
 
 // "running", "finished", "interrupted", "broke-down", "finished-with-doubts"
 const char* itm_results_verdict_name(ItmVerdict verdict);

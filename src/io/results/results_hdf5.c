@@ -1,7 +1,7 @@
 // HDF5: one growing one-dimensional dataset a column, named as in CSV ("/time", "/rod.position.x"), each with the
 // attributes `unit` and `description`; title, version, verdict and reason are attributes of the root.
-// The record of the motion is the text dataset /scene/json and the datasets of /motion; columns have dots in their names or
-// are called time, so that no name clashes with either group.
+// The provenance is the text dataset /provenance/json, the record of the motion the text dataset /scene/json and the datasets of
+// /motion; columns have dots in their names or are called time, so that no group has the name of one.
 // The file is touched only while a block of rows is written and flushed right after, so that a process that dies
 // between two blocks leaves a readable file; blocks are large, so that these moments are few. The library does not survive a disk that fills up while it writes
 // (closing the file then frees memory twice), so the space of a block is reserved before it sees the block.
@@ -91,7 +91,7 @@ static int reserve(const Hdf5File* f, size_t bytes)
 
 static size_t measure_description(const ItmResultsHead* head)
 {
-    size_t bytes = SPACE_ALWAYS + strlen(head->title);
+    size_t bytes = SPACE_ALWAYS + strlen(head->title) + 2 * strlen(head->provenance);
     for (int i = 0; i < head->ncolumn; i++) {
         bytes += SPACE_A_COLUMN + 2 * (strlen(head->columns[i].name) + strlen(head->columns[i].unit) +
                                        strlen(head->columns[i].description));
@@ -166,7 +166,8 @@ static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which
     return is_written;
 }
 
-static bool write_scene(hid_t file, const char* text)
+// A text dataset /GROUP/json, which unlike an attribute has a checksum.
+static bool write_text(hid_t file, const char* name, const char* text)
 {
     hsize_t one = 1;
     hid_t type = make_string_type(text);
@@ -174,7 +175,7 @@ static bool write_scene(hid_t file, const char* text)
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &one);
     set_filters(creation);
-    hid_t group = H5Gcreate2(file, "scene", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t dataset = H5Dcreate2(group, "json", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
     H5Pclose(creation);
@@ -192,7 +193,7 @@ static bool write_scene(hid_t file, const char* text)
 static bool write_record(hid_t file, const ItmRecord* record)
 {
     hid_t group = H5Gcreate2(file, "motion", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool is_written = group >= 0 && write_scene(file, record->scene);
+    bool is_written = group >= 0 && write_text(file, "scene", record->scene);
     for (int i = 0; i < ITM_MOTION_COUNT && is_written; i++) {
         is_written = write_array(group, &record->arrays[i], (ItmMotionArray)i);
     }
@@ -239,7 +240,8 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
 static bool create_content(Hdf5File* f, const ItmResultsHead* head)
 {
     if (!write_string(f->file, "interim", itm_version()) || !write_string(f->file, "title", head->title) ||
-        !write_summary(f->file, &(ItmResultsSummary){.reason = ""})) {
+        !write_summary(f->file, &(ItmResultsSummary){.reason = ""}) ||
+        (head->provenance[0] != '\0' && !write_text(f->file, "provenance", head->provenance))) {
         return false;
     }
     for (int i = 0; i < head->ncolumn; i++) {

@@ -75,6 +75,11 @@ static void add_document(ItmText* text, const ItmResultsHead* head, const ItmRes
     add_pair(text, "results", base_name(head->path), ",\n  ");
     add_pair(text, "verdict", itm_results_verdict_name(summary->verdict), ",\n  ");
     add_pair(text, "reason", summary->reason, ",\n  ");
+    if (head->provenance[0] != '\0') {
+        itm_text_add(text, "\"provenance\": ");
+        itm_text_add(text, head->provenance);
+        itm_text_add(text, ",\n  ");
+    }
     itm_text_add(text, "\"doubts\": ");
     itm_results_json_add_doubts(text, summary);
     itm_text_format(text, ",\n  \"rows\": %ld,\n  \"end_time\": ", summary->nrow);

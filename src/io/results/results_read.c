@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_SELECTED 1000000
+
 bool itm_results_table_set_string(char** string, const char* text, size_t length)
 {
     char* copy = malloc(length + 1);
@@ -64,7 +66,7 @@ int itm_results_table_find(const ItmTable* table, const char* name)
 
 double itm_results_table_get(const ItmTable* table, long row, int column)
 {
-    ITM_GUARD(table != NULL, 0.0);
+    ITM_GUARD(table != NULL && ITM_IS_INDEX(row, table->nrow) && ITM_IS_INDEX(column, table->ncolumn), 0.0);
     return table->values[(size_t)row * (size_t)table->ncolumn + (size_t)column];
 }
 
@@ -85,6 +87,7 @@ void itm_results_table_destroy(ItmTable* table)
     free(table->values);
     free(table->title);
     free(table->reason);
+    free(table->provenance);
     if (table->record != NULL) {
         itm_record_free(table->record);
     }
@@ -96,7 +99,8 @@ void itm_results_table_destroy(ItmTable* table)
 static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, int ncolumn)
 {
     bool is_copied = itm_results_table_set_string(&to->title, from->title, strlen(from->title)) &&
-                     itm_results_table_set_string(&to->reason, from->reason, strlen(from->reason));
+                     itm_results_table_set_string(&to->reason, from->reason, strlen(from->reason)) &&
+                     itm_results_table_set_string(&to->provenance, from->provenance, strlen(from->provenance));
     for (int i = 0; i < ncolumn && is_copied; i++) {
         const char *name = from->names[columns[i]], *unit = from->units[columns[i]];
         const char* description = from->descriptions[columns[i]];
@@ -111,7 +115,10 @@ static bool copy_head(ItmTable* to, const ItmTable* from, const int* columns, in
 
 ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, int ncolumn)
 {
-    ITM_GUARD(table != NULL && columns != NULL, NULL);
+    ITM_GUARD(table != NULL && columns != NULL && ncolumn >= 0 && ncolumn <= MOST_SELECTED, NULL);
+    for (int i = 0; i < ncolumn; i++) {
+        ITM_GUARD(ITM_IS_INDEX(columns[i], table->ncolumn), NULL);
+    }
     ItmTable* selected = calloc(1, sizeof *selected);
     if (selected == NULL || !copy_head(selected, table, columns, ncolumn)) {
         itm_results_table_destroy(selected);
@@ -134,7 +141,8 @@ ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, in
 
 static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
 {
-    if (!itm_results_table_set_string(&table->title, "", 0) || !itm_results_table_set_string(&table->reason, "", 0)) {
+    if (!itm_results_table_set_string(&table->title, "", 0) || !itm_results_table_set_string(&table->reason, "", 0) ||
+        !itm_results_table_set_string(&table->provenance, "", 0)) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to read '%s'", path);
     }
     switch (itm_results_format(path)) {

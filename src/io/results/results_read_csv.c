@@ -155,6 +155,9 @@ static bool describe(ItmTable* table, const ItmNode* root)
     char* verdict = NULL;
     bool is_copied = copy_string(&table->title, root, "title") && copy_string(&table->reason, root, "reason") &&
                      copy_string(&verdict, root, "verdict") && describe_columns(table, itm_json_find(root, "columns"));
+    const ItmNode* provenance = itm_json_find(root, "provenance");
+    is_copied = is_copied && (provenance == NULL || provenance->kind != ITM_NODE_MAP ||
+                              itm_results_table_set_string(&table->provenance, provenance->text, provenance->length));
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     table->is_described = verdict != NULL;
     free(verdict);

@@ -159,14 +159,25 @@ static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
     return is_read;
 }
 
-static bool read_scene(char** scene, hid_t file)
+// Replace a text by that of a dataset; false if it cannot be read.
+static bool read_text(char** text, hid_t file, const char* name)
 {
-    hid_t dataset = H5Dopen2(file, "scene/json", H5P_DEFAULT);
-    *scene = dataset >= 0 ? read_string(dataset, false) : NULL;
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    char* found = dataset >= 0 ? read_string(dataset, false) : NULL;
     if (dataset >= 0) {
         H5Dclose(dataset);
     }
-    return *scene != NULL;
+    if (found != NULL) {
+        free(*text);
+        *text = found;
+    }
+    return found != NULL;
+}
+
+static bool read_provenance(char** text, hid_t file)
+{
+    htri_t exists = H5Lexists(file, "provenance", H5P_DEFAULT);
+    return exists == 0 || (exists > 0 && read_text(text, file, "provenance/json"));
 }
 
 // Scene and motion, where the file has them.
@@ -184,14 +195,15 @@ static bool read_record(ItmRecord* record, hid_t file)
     if (group >= 0) {
         H5Gclose(group);
     }
-    return is_read && read_scene(&record->scene, file);
+    return is_read && read_text(&record->scene, file, "scene/json");
 }
 
 static bool read_file(ItmTable* table, hid_t file)
 {
     char* verdict = NULL;
     bool is_read = copy_string(&table->title, file, "title") && copy_string(&table->reason, file, "reason") &&
-                   copy_string(&verdict, file, "verdict") && read_record(table->record, file);
+                   copy_string(&verdict, file, "verdict") && read_provenance(&table->provenance, file) &&
+                   read_record(table->record, file);
     table->is_described = verdict != NULL;
     table->verdict = itm_results_verdict_find(verdict != NULL ? verdict : "");
     free(verdict);

@@ -4,7 +4,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/guard.h"
+#include "cosim/cosim.h"
+#include "io/bytes.h"
+#include "io/results/checkpoint.h"
+#include "io/results/provenance.h"
+#include "io/results/results.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +25,7 @@ struct ItmRun {
     ItmCosim*     cosim;
     ItmRunOptions options;
     ItmResults*   results;       // NULL: none, or closed
-    double*       values;        // outputs of the present state                          (noutput)
+    double*       values;        // outputs of the present state, with room for the time before them   (noutput)
     int           noutput;
     double*       rows;          // time and outputs, row by row            (nroom x (1 + noutput))
     long          nroom;
@@ -30,6 +36,10 @@ struct ItmRun {
     bool          is_recorded;   // the present state stands in the last row
     bool          is_closed;
     bool          has_failed;    // a row could not be stored; what the system did is not the matter
+    ItmCheckpointRows spool;     // rows for checkpoints; file NULL: there are none
+    char*         state;         // of the system, for checkpoints: itm_cosim_save, then its notes
+    char          hash[ITM_HASH_SIZE]; // of the model
+    double        noted_wall, noted_time; // of the last checkpoint, s
     ItmRunInfo    info;
     ItmError      error;
     char          reason[REASON_SIZE];
@@ -77,8 +87,13 @@ static ItmStatus open_results(ItmRun* r)
     for (int i = 0; i < r->noutput; i++) {
         columns[i] = itm_cosim_get_output_info(r->cosim, i);
     }
-    ItmStatus status =
-        itm_results_create_columns(&r->results, r->options.path, columns, r->noutput, "", r->file->title, &r->error);
+    ItmText provenance = {0};
+    itm_provenance_write(&provenance, r->file, r->options.path, r->options.duration, r->options.output_interval);
+    ItmStatus status = provenance.has_failed
+                           ? itm_error_set(&r->error, ITM_ERR_MEMORY, "itm_run_create", NULL, "out of memory")
+                           : itm_results_open(&r->results, r->options.path, columns, r->noutput, "", r->file->title,
+                                              provenance.chars, &r->error);
+    itm_text_free(&provenance);
     free(columns);
     return status == ITM_OK ? watch_system(r) : status;
 }
@@ -134,7 +149,8 @@ static void break_down(ItmRun* r, ItmStatus status)
     snprintf(r->reason, sizeof r->reason, "broke down at %.9g s: %s", get_time(r), message);
 }
 
-static ItmStatus keep_row(ItmRun* r)
+// Keep the row of the present outputs at `time`.
+static ItmStatus keep_row(ItmRun* r, double time)
 {
     size_t width = (size_t)r->noutput + 1;
     if (r->info.nrow == r->nroom) {
@@ -148,9 +164,30 @@ static ItmStatus keep_row(ItmRun* r)
         r->nroom = nroom;
     }
     double* row = r->rows + width * (size_t)r->info.nrow;
-    row[0] = get_time(r);
+    row[0] = time;
     memcpy(row + 1, r->values, sizeof *row * (size_t)r->noutput);
     return ITM_OK;
+}
+
+// The present outputs as a row: in memory, in the result file.
+static ItmStatus store_row(ItmRun* r, double time)
+{
+    ItmStatus status = r->options.keeps_rows ? keep_row(r, time) : ITM_OK;
+    if (status == ITM_OK && r->results != NULL) {
+        status = itm_results_append(r->results, time, r->values, &r->error);
+    }
+    r->info.nrow++;
+    return status;
+}
+
+static ItmStatus spool_row(ItmRun* r)
+{
+    if (r->spool.file == NULL) {
+        return ITM_OK;
+    }
+    // values has room for the time in front
+    r->values[-1] = get_time(r);
+    return itm_checkpoint_rows_append(&r->spool, r->values - 1, &r->error);
 }
 
 // Compute the outputs and store them.
@@ -169,11 +206,8 @@ static ItmStatus record(ItmRun* r)
     if (r->options.note_row != NULL) {
         r->options.note_row(r->options.context, r->cosim);
     }
-    status = r->options.keeps_rows ? keep_row(r) : ITM_OK;
-    if (status == ITM_OK && r->results != NULL) {
-        status = itm_results_append(r->results, get_time(r), r->values, &r->error);
-    }
-    r->info.nrow++;
+    status = store_row(r, get_time(r));
+    status = status == ITM_OK ? spool_row(r) : status;
     r->is_recorded = true;
     r->has_failed = status != ITM_OK;
     return status;
@@ -192,6 +226,162 @@ static bool is_row_due(ItmRun* r)
     r->nrow_due++;
     set_stop(r);
     return true;
+}
+
+// ---------------------------------------------------------------------------- checkpoints
+
+static ItmCheckpointHead describe_run(const ItmRun* r)
+{
+    ItmCheckpointHead head = itm_checkpoint_make_head();
+    memcpy(head.model, r->hash, sizeof r->hash);
+    head.duration = r->options.duration;
+    head.output_interval = r->options.output_interval;
+    head.noutput = r->noutput;
+    head.nstep = r->info.nstep;
+    head.nrow = r->info.nrow;
+    head.nrow_due = r->nrow_due;
+    head.is_recorded = r->is_recorded;
+    head.time = get_time(r);
+    head.wall_time = r->info.wall_time;
+    itm_sha256_get(&r->spool.sha, head.rows);
+    head.sizes[ITM_CHECKPOINT_STATE] = (int64_t)itm_cosim_get_state_size(r->cosim);
+    head.sizes[ITM_CHECKPOINT_NOTES] = (int64_t)itm_cosim_get_notes_size(r->cosim);
+    head.sizes[ITM_CHECKPOINT_CONTEXT] = (int64_t)(r->options.context != NULL ? r->options.context_size : 0);
+    return head;
+}
+
+// Rows first, then the state: a checkpoint never counts rows that are not on the disk.
+static ItmStatus write_checkpoint(ItmRun* r)
+{
+    ItmCheckpointHead head = describe_run(r);
+    size_t size = (size_t)head.sizes[ITM_CHECKPOINT_STATE];
+    ItmText record = {0};
+    ItmStatus status = itm_cosim_save(r->cosim, r->state, size);
+    if (status != ITM_OK) {
+        r->error = *itm_cosim_get_error(r->cosim);
+        return status;
+    }
+    itm_cosim_save_notes(r->cosim, r->state + size);
+    if (r->results != NULL) {
+        itm_results_save_record(r->results, &record);
+    }
+    head.sizes[ITM_CHECKPOINT_RECORD] = (int64_t)record.length;
+    const void* const parts[] = {r->state, r->state + size, r->options.context, record.chars};
+    status = record.has_failed
+                 ? itm_error_set(&r->error, ITM_ERR_MEMORY, "itm_run_advance", NULL, "no memory for a checkpoint")
+                 : itm_checkpoint_rows_sync(&r->spool, &r->error);
+    status = status == ITM_OK ? itm_checkpoint_write(r->options.checkpoint, &head, parts, &r->error) : status;
+    itm_text_free(&record);
+    r->info.ncheckpoint += status == ITM_OK;
+    r->noted_wall = itm_clock();
+    r->noted_time = get_time(r);
+    return status;
+}
+
+static bool is_checkpoint_due(const ItmRun* r)
+{
+    double interval = r->options.checkpoint_interval;
+    return r->spool.file != NULL &&
+           (r->options.is_interval_simulated ? get_time(r) - r->noted_time >= interval * (1.0 - 1e-9)
+                                             : itm_clock() - r->noted_wall >= interval);
+}
+
+static ItmStatus refuse_checkpoint(ItmRun* r, const char* why)
+{
+    ItmStatus status = itm_error_set(&r->error, ITM_ERR_INPUT, "itm_run_create", NULL, "the checkpoint '%s' %s",
+                                     r->options.checkpoint, why);
+    itm_error_locate(&r->error, r->options.checkpoint, 0, 0);
+    return status;
+}
+
+static ItmStatus compare_head(ItmRun* r, const ItmCheckpointHead* head)
+{
+    ItmCheckpointHead own = describe_run(r);
+    if (strcmp(head->model, own.model) != 0) {
+        return refuse_checkpoint(r, "belongs to another model: the model file, a file that it refers to or an override "
+                                    "has changed; restore them, or remove the checkpoint to begin again");
+    }
+    // as bytes: they are numbers of the same program, not results of a calculation
+    if (memcmp(&head->duration, &own.duration, sizeof own.duration) != 0 ||
+        memcmp(&head->output_interval, &own.output_interval, sizeof own.output_interval) != 0) {
+        return refuse_checkpoint(r, "belongs to a run of another duration or output interval");
+    }
+    bool is_fit = head->noutput == own.noutput && head->nstep >= 0 && head->nrow >= 0 && head->nrow_due >= 0;
+    for (int i = 0; i < ITM_CHECKPOINT_RECORD; i++) {
+        is_fit = is_fit && head->sizes[i] == own.sizes[i];
+    }
+    return is_fit ? ITM_OK : refuse_checkpoint(r, "does not fit the model");
+}
+
+static ItmStatus replay_row(void* context, const double* row)
+{
+    ItmRun* r = context;
+    memcpy(r->values, row + 1, sizeof *row * (size_t)r->noutput);
+    return store_row(r, row[0]);
+}
+
+static ItmStatus restore_system(ItmRun* r, const ItmCheckpoint* c)
+{
+    const ItmCheckpointHead* head = &c->head;
+    ItmStatus status =
+        itm_cosim_restore(r->cosim, c->parts[ITM_CHECKPOINT_STATE], (size_t)head->sizes[ITM_CHECKPOINT_STATE]);
+    if (status != ITM_OK) {
+        r->error = *itm_cosim_get_error(r->cosim);
+        return status;
+    }
+    itm_cosim_restore_notes(r->cosim, c->parts[ITM_CHECKPOINT_NOTES]);
+    if (r->options.context != NULL && r->options.context_size > 0) {
+        memcpy(r->options.context, c->parts[ITM_CHECKPOINT_CONTEXT], r->options.context_size);
+    }
+    if (r->results != NULL) {
+        status = itm_results_restore_record(r->results, c->parts[ITM_CHECKPOINT_RECORD],
+                                            (size_t)head->sizes[ITM_CHECKPOINT_RECORD], &r->error);
+    }
+    r->info.nstep = (long)head->nstep;
+    r->info.wall_time = head->wall_time;
+    r->info.resumed_at = get_time(r);
+    r->nrow_due = (long)head->nrow_due;
+    r->is_recorded = head->is_recorded != 0;
+    set_stop(r);
+    return status;
+}
+
+// Everything that may be wrong with the files of a checkpoint is found before the results are touched.
+static ItmStatus open_checkpoint(ItmRun* r, ItmCheckpoint* c, char** bytes)
+{
+    const char *why = "", *path = r->options.checkpoint;
+    size_t length = 0;
+    *bytes = itm_bytes_read(path, (size_t)1 << 32, &length, &why);
+    if (*bytes == NULL) {
+        return refuse_checkpoint(r, why);
+    }
+    ItmStatus status = itm_checkpoint_parse(c, *bytes, length, path, &r->error);
+    status = status == ITM_OK ? compare_head(r, &c->head) : status;
+    return status == ITM_OK ? itm_checkpoint_rows_resume(&r->spool, path, (size_t)r->noutput + 1, &c->head, &r->error)
+                            : status;
+}
+
+// What checkpoints need, and whether there is one to continue from.
+static ItmStatus prepare_checkpoints(ItmRun* r, bool* is_resumed)
+{
+    const char* name = itm_cosim_find_local_state(r->cosim);
+    FILE* found = fopen(r->options.checkpoint, "rb");
+    *is_resumed = found != NULL;
+    if (found != NULL) {
+        fclose(found);
+    }
+    if (name != NULL) {
+        return itm_error_set(&r->error, ITM_ERR_UNSUPPORTED, "itm_run_create", name,
+                             "no checkpoints: the state of subsystem '%s' cannot be kept in a file", name);
+    }
+    if (found != NULL && !r->options.is_resumed) {
+        return refuse_checkpoint(r, "of an unfinished run exists; continue that run (--resume), or remove the file");
+    }
+    r->state = malloc(itm_cosim_get_state_size(r->cosim) + itm_cosim_get_notes_size(r->cosim) + 1);
+    if (r->state == NULL) {
+        return itm_error_set(&r->error, ITM_ERR_MEMORY, "itm_run_create", NULL, "no memory for checkpoints");
+    }
+    return itm_provenance_hash(r->file, r->hash, &r->error);
 }
 
 // ---------------------------------------------------------------------------- steps
@@ -227,21 +417,38 @@ static ItmStatus advance(ItmRun* r)
     return status;
 }
 
-ItmStatus itm_run_advance(ItmRun* r, double wall_time)
+// Steps until the clock shows `until` or the simulated time is `time`.
+static ItmStatus advance_until(ItmRun* r, double until, double time)
 {
-    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
     if (r->has_failed || r->is_closed) {
         return r->error.status;
     }
-    double start = itm_clock(), until = start + wall_time;
+    double start = itm_clock(), rounding = 1e-9 * fmax(fabs(time), 1e-6);  // sums of steps round
     ItmStatus status = ITM_OK;
-    bool is_going = r->info.verdict == ITM_VERDICT_RUNNING;
+    bool is_going = r->info.verdict == ITM_VERDICT_RUNNING && get_time(r) + rounding < time;
     while (is_going) {
         status = advance(r);
-        is_going = status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && itm_clock() < until;
+        if (status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && is_checkpoint_due(r)) {
+            status = write_checkpoint(r);
+            r->has_failed = status != ITM_OK;
+        }
+        is_going = status == ITM_OK && r->info.verdict == ITM_VERDICT_RUNNING && itm_clock() < until &&
+                   get_time(r) + rounding < time;
     }
     r->info.wall_time += itm_clock() - start;
     return status;
+}
+
+ItmStatus itm_run_advance(ItmRun* r, double wall_time)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    return advance_until(r, itm_clock() + wall_time, DBL_MAX);
+}
+
+ItmStatus itm_run_advance_to(ItmRun* r, double time)
+{
+    ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
+    return advance_until(r, (double)INFINITY, time);
 }
 
 void itm_run_stop(ItmRun* r, const char* by)
@@ -255,6 +462,58 @@ void itm_run_stop(ItmRun* r, const char* by)
 
 // ---------------------------------------------------------------------------- start and end
 
+// The first row of a run that begins.
+static ItmStatus begin(ItmRun* r)
+{
+    ItmStatus status = r->options.checkpoint != NULL ? itm_checkpoint_rows_open(&r->spool, r->options.checkpoint,
+                                                                                (size_t)r->noutput + 1, &r->error)
+                                                     : ITM_OK;
+    status = status == ITM_OK ? open_results(r) : status;
+    if (status == ITM_OK) {
+        count_steps(r);
+        status = itm_results_note_step(r->results, get_time(r), &r->error);
+    }
+    status = status == ITM_OK ? record(r) : status;
+    note_end(r);
+    return status;
+}
+
+// The rows of a run that goes on, and its state.
+static ItmStatus resume(ItmRun* r)
+{
+    ItmCheckpoint checkpoint;
+    char* bytes = NULL;
+    ItmStatus status = open_checkpoint(r, &checkpoint, &bytes);
+    status = status == ITM_OK ? open_results(r) : status;
+    if (status == ITM_OK) {
+        count_steps(r);
+        status = itm_checkpoint_rows_replay(&r->spool, checkpoint.head.nrow, replay_row, r, &r->error);
+    }
+    status = status == ITM_OK ? restore_system(r, &checkpoint) : status;
+    free(bytes);
+    if (status != ITM_OK) {
+        itm_results_abandon(r->results);
+        r->results = NULL;
+    }
+    note_end(r);
+    return status;
+}
+
+static ItmStatus check_options(const ItmRunOptions* options, ItmError* error)
+{
+    if (!(options->duration >= 0.0) || !isfinite(options->duration) || !(options->output_interval >= 0.0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_run_create",
+                             options->duration >= 0.0 ? "output_interval" : "duration",
+                             "a run of %g s with rows every %g s: both must be finite and not negative",
+                             options->duration, options->output_interval);
+    }
+    if (options->checkpoint != NULL && !(options->checkpoint_interval > 0.0)) {
+        return itm_error_set(error, ITM_ERR_ARGUMENT, "itm_run_create", "checkpoint_interval",
+                             "checkpoints every %g s: the interval must be positive", options->checkpoint_interval);
+    }
+    return ITM_OK;
+}
+
 ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim, const ItmRunOptions* options,
                          ItmError* error)
 {
@@ -262,11 +521,9 @@ ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "run, file, cosim or options is NULL");
     }
     *run = NULL;
-    if (!(options->duration >= 0.0) || !isfinite(options->duration) || !(options->output_interval >= 0.0)) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__,
-                             options->duration >= 0.0 ? "output_interval" : "duration",
-                             "a run of %g s with rows every %g s: both must be finite and not negative",
-                             options->duration, options->output_interval);
+    ItmStatus status = check_options(options, error);
+    if (status != ITM_OK) {
+        return status;
     }
     ItmRun* r = calloc(1, sizeof *r);
     double* values = calloc((size_t)itm_cosim_get_output_count(cosim) + 1, sizeof *values);
@@ -275,21 +532,20 @@ ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim
         free(values);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
-    *r = (ItmRun){.file = file, .cosim = cosim, .options = *options, .values = values};
+    *r = (ItmRun){.file = file, .cosim = cosim, .options = *options, .values = values + 1, .info.resumed_at = NAN};
     r->noutput = itm_cosim_get_output_count(cosim);
-    ItmStatus status = open_results(r);
-    if (status == ITM_OK) {
-        count_steps(r);
-        status = itm_results_note_step(r->results, get_time(r), &r->error);
-    }
-    status = status == ITM_OK ? record(r) : status;
-    note_end(r);
+    r->noted_wall = itm_clock();
+    bool is_resumed = false;
+    status = options->checkpoint != NULL ? prepare_checkpoints(r, &is_resumed) : ITM_OK;
+    status = status == ITM_OK ? (is_resumed ? resume(r) : begin(r)) : status;
+    r->noted_time = get_time(r);
     if (status != ITM_OK) {
         if (error != NULL) {
             *error = r->error;
         }
         r->is_closed = true;
         itm_results_close(r->results, ITM_VERDICT_BROKE_DOWN, r->error.message, NULL);
+        itm_checkpoint_rows_close(&r->spool, r->options.checkpoint, false);
         itm_run_destroy(r);
         return status;
     }
@@ -334,6 +590,44 @@ static void describe_doubts(ItmRun* r)
     r->info.verdict = ndoubt > 0 && r->info.verdict == ITM_VERDICT_FINISHED ? ITM_VERDICT_DOUBTFUL : r->info.verdict;
 }
 
+#define MOST_MESSAGES 500  // of a subsystem, in the report
+
+// Lines of a text, from its end backwards, at most `most`; the start of the first of them.
+static const char* find_last_lines(const char* text, int most)
+{
+    const char* at = text + strlen(text);
+    for (int n = -1; at > text; at--) {
+        n += at[-1] == '\n';
+        if (n == most) {
+            break;
+        }
+    }
+    return at;
+}
+
+// Messages of subsystems for the report: the last ones of each, with its name, and how much is missing.
+static void add_messages(ItmRun* r)
+{
+    for (int i = 0; i < itm_cosim_get_subsystem_count(r->cosim); i++) {
+        size_t nlost = 0;
+        const char *name = itm_cosim_get_subsystem_name(r->cosim, i), *log = itm_cosim_get_log(r->cosim, i, &nlost);
+        const char* from = find_last_lines(log, MOST_MESSAGES);
+        nlost += (size_t)(from - log);
+        char line[2600];
+        if (nlost > 0) {
+            snprintf(line, sizeof line, "%s: (%zu bytes of messages are not shown)", name, nlost);
+            (void)itm_results_add_message(r->results, line, NULL);
+        }
+        for (const char* at = from; *at != '\0';) {
+            size_t n = strcspn(at, "\n");
+            snprintf(line, sizeof line, "%s: %.*s", name, (int)(n < 2400 ? n : 2400), at);
+            // without memory the report lacks a message
+            (void)itm_results_add_message(r->results, line, NULL);
+            at += n + (at[n] == '\n');
+        }
+    }
+}
+
 ItmStatus itm_run_close(ItmRun* r)
 {
     ITM_GUARD(r != NULL, ITM_ERR_ARGUMENT);
@@ -341,8 +635,16 @@ ItmStatus itm_run_close(ItmRun* r)
         return ITM_OK;
     }
     itm_run_stop(r, NULL);
-    ItmStatus status = r->has_failed ? r->error.status : record_last(r);
+    ItmStatus status = r->has_failed ? r->error.status : ITM_OK;
+    bool is_stopped = r->info.verdict == ITM_VERDICT_INTERRUPTED;
+    if (status == ITM_OK && is_stopped && r->spool.file != NULL) {
+        status = write_checkpoint(r);  // before the last row, which may be off the spacing
+    }
+    status = status == ITM_OK ? record_last(r) : status;
     describe_doubts(r);
+    if (r->results != NULL) {
+        add_messages(r);
+    }
     ItmError closing = {0};
     ItmStatus closed = itm_results_close(r->results, r->info.verdict, r->reason, &closing);
     r->results = NULL;
@@ -351,6 +653,7 @@ ItmStatus itm_run_close(ItmRun* r)
         r->error = closing;
         status = closed;
     }
+    itm_checkpoint_rows_close(&r->spool, r->options.checkpoint, status == ITM_OK && !is_stopped);
     return status;
 }
 
@@ -359,7 +662,8 @@ void itm_run_destroy(ItmRun* r)
     if (r != NULL) {
         itm_run_close(r);
         free(r->rows);
-        free(r->values);
+        free(r->values - 1);
+        free(r->state);
         free(r);
     }
 }

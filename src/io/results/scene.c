@@ -47,15 +47,6 @@ static void add_pose(ItmText* text, const char* key, ItmVec3 p, const ItmMat3* R
     add_numbers(text, key, (double[]){p.x, p.y, p.z, q.w, q.x, q.y, q.z}, 7);
 }
 
-ItmVec3 itm_scene_find_point(const ItmModel* m, int body, ItmVec3 point)
-{
-    if (body == ITM_NONE) {
-        return point;
-    }
-    bool is_node = m->bodies[body].mobility == ITM_MOBILIZER_NODE;
-    return itm_vec_add(point, is_node ? m->nodes[m->bodies[body].part].origin : m->bodies[body].com);
-}
-
 int itm_scene_find_body(const ItmModel* m, int body, int first)
 {
     for (int id = 0; body != ITM_NONE && id < m->nuser; id++) {
@@ -169,7 +160,7 @@ static void add_shapes(ItmText* text, const ItmModel* m, const char* prefix, int
         itm_scene_open_member(text, prefix, c->name);
         itm_text_format(text, ", \"body\": %d, \"collides\": %s", itm_scene_find_body(m, c->body, first),
                         collides ? "true" : "false");
-        add_pose(text, "pose", itm_scene_find_point(m, c->body, c->frame.p), &c->frame.R);
+        add_pose(text, "pose", itm_model_find_user_point(m, c->body, c->frame.p), &c->frame.R);
         add_geom(text, c->geom);
         if (c->color != ITM_NONE) {
             itm_text_format(text, ", \"color\": \"#%06x\"", (unsigned)c->color);
@@ -199,8 +190,8 @@ static void add_joints(ItmText* text, const ItmModel* m, const char* prefix, int
         itm_scene_open_member(text, prefix, joint->name);
         itm_text_format(text, ", \"type\": \"%s\"", itm_model_joint_type_name(joint->type));
         add_ends(text, m, first, joint->body_a, joint->body_b);
-        add_pose(text, "frame_a", itm_scene_find_point(m, joint->body_a, joint->a.p), &joint->a.R);
-        add_pose(text, "frame_b", itm_scene_find_point(m, joint->body_b, joint->b.p), &joint->b.R);
+        add_pose(text, "frame_a", itm_model_find_user_point(m, joint->body_a, joint->a.p), &joint->a.R);
+        add_pose(text, "frame_b", itm_model_find_user_point(m, joint->body_b, joint->b.p), &joint->b.R);
         itm_scene_close_member(text);
     }
 }
@@ -211,8 +202,8 @@ static void add_line(ItmText* text, const ItmModel* m, const char* prefix, int f
     itm_scene_open_member(text, prefix, name);
     itm_text_format(text, ", \"kind\": \"%s\"", kind);
     add_ends(text, m, first, line->body_a, line->body_b);
-    itm_scene_add_vec(text, "point_a", itm_scene_find_point(m, line->body_a, line->point_a));
-    itm_scene_add_vec(text, "point_b", itm_scene_find_point(m, line->body_b, line->point_b));
+    itm_scene_add_vec(text, "point_a", itm_model_find_user_point(m, line->body_a, line->point_a));
+    itm_scene_add_vec(text, "point_b", itm_model_find_user_point(m, line->body_b, line->point_b));
     itm_scene_close_member(text);
 }
 

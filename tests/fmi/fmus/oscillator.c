@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-enum { X, V, DX, DV, S, W, FORCE, MASS, STIFFNESS, DAMPING, WALL, OFFSET, ON, COUNT, GAINS = 16 };
+enum { X, V, DX, DV, S, W, FORCE, MASS, STIFFNESS, DAMPING, WALL, OFFSET, ON, COUNT, GAINS = 16, SUM = 22 };
 
 const char* const fmu_token = "{oscillator-1}";
 const FmuVariable fmu_variables[] = {{X, 1},     {V, 1},     {DX, 1},        {DV, 1},      {S, 1},    {W, 1},
                                      {FORCE, 1}, {MASS, 1},  {STIFFNESS, 1}, {DAMPING, 1}, {WALL, 1}, {OFFSET, 1},
-                                     {ON, 1},    {COUNT, 1}, {0, 0},         {GAINS, 6}};
-const int fmu_nvariable = 16;
+                                     {ON, 1},    {COUNT, 1}, {0, 0},         {GAINS, 6},   {0, 0},    {SUM, 1}};
+const int fmu_nvariable = 18, fmu_ndiscrete = 0;
 const int fmu_states[] = {X, V}, fmu_derivatives[] = {DX, DV};
 const int fmu_nx = 2, fmu_nz = 0;
 const double fmu_longest_step = 1e-4;
@@ -38,6 +38,10 @@ void fmu_compute(Fmu* m)
     r[DX] = r[V];
     r[DV] = r[ON] != 0.0 ? (pull - r[WALL] * r[X]) / r[MASS] : 0.0;
     r[FORCE] = -pull;
+    r[SUM] = 0.0;
+    for (size_t i = 0; i < m->nbyte; i++) {
+        r[SUM] += m->bytes[i];
+    }
 }
 
 void fmu_indicate(const Fmu* m, double* z)

@@ -1,0 +1,23 @@
+# Writes the commit of the source tree, "+changes" where files differ from it, into the header OUTPUT, if it is not there already.
+#   cmake -DSOURCE=FOLDER -DOUTPUT=FILE -P commit.cmake
+set(commit unknown)
+find_program(GIT git)
+if(GIT AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE found RESULT_VARIABLE status
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(status EQUAL 0)
+    execute_process(COMMAND ${GIT} -C ${SOURCE} diff --quiet HEAD -- src include app CMakeLists.txt RESULT_VARIABLE status ERROR_QUIET)
+    set(commit ${found})
+    if(NOT status EQUAL 0)
+      string(APPEND commit "+changes")
+    endif()
+  endif()
+endif()
+set(text "#define ITM_COMMIT \"${commit}\"\n")
+set(before "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} before)
+endif()
+if(NOT before STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
