@@ -7,18 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {&app_run_command,
-                                          &app_check_command,
-                                          &app_inspect_command,
-                                          &app_sweep_command,
-                                          &app_report_command,
-                                          &app_compare_command,
-                                          &app_plot_command,
-                                          &app_fmu_command,
-                                          &app_export_command,
-                                          &app_schema_command,
-                                          &app_rerun_command,
-                                          NULL};
+const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command,  &app_inspect_command,
+                                          &app_sweep_command,  &app_report_command, &app_compare_command,
+                                          &app_plot_command,   &app_fmu_command,    &app_export_command,
+                                          &app_schema_command, &app_rerun_command,  NULL};
 
 void app_clean_text(char* text)
 {

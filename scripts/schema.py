@@ -181,6 +181,15 @@ def plain(section, index=0, special=None, known=None, required=(), more=None):
     return closed({**properties_of(TABLES[section][index], special, known), **(more or {})}, required)
 
 
+def like_of(name, row):
+    """The type whose keys a type has as well, where its row names one."""
+    text = row["Key"] + " " + row.get("Meaning", "")
+    if "a `motor` with all its keys" in text:
+        return "motor"
+    words = re.search(r"as for an? (\w+) valve", text)
+    return f"{words[1]}-valve" if words else "relief-valve" if name in ("shuttle-valve", "priority-valve") else ""
+
+
 def by_type(section, special=None, known=None):
     """A table whose first column is the type: rows go on with the type above; `all` goes to every type."""
     rows, types, current, general = TABLES[section][0], {}, [], []
@@ -194,8 +203,8 @@ def by_type(section, special=None, known=None):
             current = names
             for name in names:
                 types.setdefault(name, [])
-                if row["Key"].startswith("the same"):
-                    types[name] += previous
+                like = types.get(like_of(name, row), previous if row["Key"].startswith("the same") else [])
+                types[name] += [other for other in like if other not in types[name]]
         if current is None:
             general.append(row)
         else:
@@ -292,7 +301,7 @@ def definitions():
         "fluid": plain("Fluids"),
         "node": by_type("Nodes"),
         "element": by_type("Elements", special={
-            "ports": either(list_type("[a, b]"), closed({k: NAME for k in ("p", "t", "a", "b")})), "port": NAME, "drain": NAME, "drain_leakage": EXPRESSION, "spool": closed({k: EXPRESSION for k in ("time_constant", "natural_frequency", "damping_ratio")})}),
+            "ports": either(list_type("[a, b]"), closed({k: NAME for k in ("p", "t", "a", "b", "ls", "out", "inlet", "priority", "excess")})), "port": NAME, "drain": NAME, "drain_leakage": EXPRESSION, "spool": closed({k: EXPRESSION for k in ("time_constant", "natural_frequency", "damping_ratio")})}),
         "drive": plain("Electric drives and winches", special={"type": {"const": "drive"}, "motors": named(ref("motor"))}, required=("type", "motors")),
         "motor": plain("Electric drives and winches", 1),
         "control": plain("Control", special={"type": {"const": "control"}, "blocks": named(either(EXPRESSION, ref("block")))}, required=("type", "blocks")),

@@ -425,19 +425,6 @@ void itm_assembly_measure_all(ItmCosim* x)
     }
 }
 
-static void note_largest(const ItmCosim* x, ItmFrameBond* bond)
-{
-    ItmFrameMemory* memory = bond->memory;
-    if (!(bond->drift <= memory->largest_drift)) {
-        memory->largest_drift = bond->drift;
-        memory->drift_time = itm_cosim_get_time(x);
-    }
-    if (!(bond->angle <= memory->largest_angle)) {
-        memory->largest_angle = bond->angle;
-        memory->angle_time = itm_cosim_get_time(x);
-    }
-}
-
 void itm_assembly_arrive_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
@@ -448,9 +435,6 @@ void itm_assembly_arrive_all(ItmCosim* x)
         }
     }
     itm_assembly_measure_all(x);
-    for (int i = 0; i<x->nframe_bond&& * itm_cosim_get_steps(x)> 0.0; i++) {
-        note_largest(x, &x->frame_bonds[i]);
-    }
 }
 
 // ---------------------------------------------------------------------------- exchange of impulses

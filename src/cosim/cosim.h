@@ -67,8 +67,6 @@ typedef struct ItmInterface {
 // What a frame bond remembers; doubles only, saved as bytes.
 typedef struct ItmFrameMemory {
     double impulse[ITM_DIRECTION_COUNT]; // on mechanism a over the last macro step     N s
-    double largest_drift, drift_time;    // largest distance of the points so far, and when         m, s
-    double largest_angle, angle_time;    // likewise of the angle between the frames                rad, s
 } ItmFrameMemory;
 
 // Two frames that move together.
@@ -466,7 +464,7 @@ ItmStatus itm_verdict_update(ItmCosim* x, double time);
 // Give a message to the handler, if there is one; nothing in trials.
 void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text);
 // The largest value so far of a quantity of a bond, frame bond or mechanism.
-double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index);
+const ItmExcess* itm_verdict_get_excess(const ItmCosim* x, ItmDoubtKind kind, int index);
 
 // ---------------------------------------------------------------------------- inputs.c
 

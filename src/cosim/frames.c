@@ -135,10 +135,12 @@ ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* x, int bond)
         state.drift = it->drift;
         state.turn = it->angle;
         state.slip = it->slip;
-        state.largest_drift = it->memory->largest_drift;
-        state.drift_time = it->memory->drift_time;
-        state.largest_turn = it->memory->largest_angle;
-        state.turn_time = it->memory->angle_time;
+        const ItmExcess* gap = itm_verdict_get_excess(x, ITM_DOUBT_INTERFACE_GAP, bond);
+        const ItmExcess* angle = itm_verdict_get_excess(x, ITM_DOUBT_INTERFACE_ANGLE, bond);
+        state.largest_drift = gap->largest;
+        state.drift_time = gap->largest_time;
+        state.largest_turn = angle->largest;
+        state.turn_time = angle->largest_time;
     }
     return state;
 }

@@ -143,6 +143,6 @@ ItmBondState itm_cosim_get_bond(const ItmCosim* x, int bond)
                           memory->residual_energy,
                           memory->coupling_error,
                           memory->throughput,
-                          itm_verdict_get_largest(x, ITM_DOUBT_COUPLING_ENERGY, bond),
+                          itm_verdict_get_excess(x, ITM_DOUBT_COUPLING_ENERGY, bond)->largest,
                           itm_mechanism_is_rotary(&x->mechanisms[it->mechanism], it->slot)};
 }

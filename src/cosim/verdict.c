@@ -543,13 +543,13 @@ ItmDoubt itm_cosim_get_doubt(const ItmCosim* x, int doubt)
     return get_doubt(x, i);
 }
 
-double itm_verdict_get_largest(const ItmCosim* x, ItmDoubtKind kind, int index)
+const ItmExcess* itm_verdict_get_excess(const ItmCosim* x, ItmDoubtKind kind, int index)
 {
     int i = 0;
-    while (i < x->njudged && (x->judged[i].kind != kind || x->judged[i].index != index)) {
+    while (x->judged[i].kind != kind || x->judged[i].index != index) {
         i++;
     }
-    return i < x->njudged ? x->excess[i].largest : NAN;
+    return &x->excess[i];
 }
 
 ItmCosimScale itm_cosim_get_scale(const ItmCosim* x)

@@ -690,22 +690,13 @@ static void return_to_base(ItmAugmented* a, const ItmSweep* s, double* x)
     start_from(a, s, x);
 }
 
-int itm_augmented_count_velocities(ItmAugmented* a, const ItmSweep* s)
+bool itm_augmented_is_suited(ItmAugmented* a, const ItmSweep* s)
 {
-    int nnode = 0;
+    int nrow = 0;
     for (int k = 0; k < s->nblock; k++) {
-        for (int i = 0; i < s->blocks[k].nnode; i++) {
-            a->local[s->blocks[k].node[i]] = ITM_NONE;
-        }
+        nrow += s->blocks[k].nrow;
     }
-    for (int k = 0; k < s->nblock; k++) {
-        for (int i = 0; i < s->blocks[k].nnode; i++) {
-            int* number = &a->local[s->blocks[k].node[i]];
-            nnode += *number == ITM_NONE;
-            *number = 0;
-        }
-    }
-    return 6 * nnode;
+    return gather(a, s) && nrow > 6 * a->graph.n && s->nblock >= 2 * a->ngroup;
 }
 
 bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double tolerance, ItmSweepResult* result)

@@ -37,14 +37,33 @@ double itm_row_compute_offset(const ItmRow* row, const ItmRowStep* step)
     return offset + gamma * gap / h;
 }
 
+// A v+ >= -e A v
+static double bounce_offset(const ItmRow* row, const ItmRowStep* step)
+{
+    return start_offset(row, step) + row->restitution * row->rate;
+}
+
 void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free)
 {
     // closing as the row without bounce sees it, or that would brake before the bounce
     row->is_bouncing = row->restitution > 0.0 && itm_row_is_unilateral(row) && row->rate < -step->restitution_speed &&
-                       get_gap(row) + step->h * w_free <= 0.0;
-    if (row->is_bouncing) {
-        row->offset = start_offset(row, step) + row->restitution * row->rate;
+                       get_gap(row) + step->h * (w_free + (step->places_hits ? start_offset(row, step) : 0.0)) <= 0.0;
+    row->offset = row->is_bouncing ? bounce_offset(row, step) : row->offset;
+}
+
+double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_free, double s)
+{
+    return w_free + (s - 0.5 * step->h) * (w_free - row->rate_mid) / step->since;
+}
+
+double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free)
+{
+    double gap = get_gap(row), h = step->h, r = itm_row_compute_rate(row, step, w_free, 0.0);
+    double mean = w_free + start_offset(row, step), a = 2.0 * (mean - r) / h;
+    if (gap + h * mean > 0.0) {
+        return INFINITY;
     }
+    return gap > 0.0 ? fmin(h, 2.0 * row->gap / (sqrt(fmax(0.0, r * r - 2.0 * a * row->gap)) - r)) : 0.0;
 }
 
 // ---------------------------------------------------------------------------- solving
@@ -139,8 +158,140 @@ static bool has_bounce(const ItmRowProblem* p)
     return false;
 }
 
-ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
-                        const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
+// Friction of rows that bounce goes to the end of the list. Returns how much there is of the others.
+static int part_couplings(const ItmRowProblem* p)
+{
+    int n = 0;
+    for (int k = 0; k < p->ncoupling; k++) {
+        ItmMlcpContact coupling = p->couplings[k];
+        if (!itm_row_get(p, coupling.normal)->is_bouncing) {
+            p->couplings[k] = p->couplings[n];
+            p->couplings[n++] = coupling;
+        }
+    }
+    return n;
+}
+
+// Bounds of the rows that bounce and of their friction, from coupling n on: those of the rows, or none but zero.
+static void bound_hits(const ItmRowProblem* p, int n, bool is_in)
+{
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = itm_row_get(p, i);
+        if (row->is_bouncing) {
+            p->lo[i] = is_in ? row->lo : 0.0;
+            p->up[i] = is_in ? row->up : 0.0;
+            p->x[i] = 0.0;
+            p->state[i] = is_in ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        }
+    }
+    for (int k = 2 * n; k < 2 * p->ncoupling; k++) {
+        int i = p->couplings[k / 2].tangent[k % 2];
+        if (i != ITM_NONE) {
+            p->lo[i] = is_in ? itm_row_get(p, i)->lo : 0.0;
+            p->up[i] = is_in ? itm_row_get(p, i)->up : 0.0;
+            p->x[i] = 0.0;
+        }
+    }
+}
+
+// The step without the rows that bounce: impulses x0 and rates w0 into x_other and v_other.
+static ItmStatus solve_without_hits(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
+                                    ItmRowSolves* solves, ItmError* error)
+{
+    ItmRowProblem others = *p;
+    others.ncoupling = part_couplings(p);
+    bound_hits(p, others.ncoupling, false);
+    ItmStatus status = solve(&others, workspace, options, solves, error);
+    memcpy(p->x_other, p->x, sizeof(double) * (size_t)p->n);
+    memcpy(p->v_other, p->v, sizeof(double) * (size_t)p->n);
+    bound_hits(p, others.ncoupling, true);
+    return status;
+}
+
+// When the first of the rows that bounce closes, and the offsets of all of them for a bounce at that time. INFINITY: one does not close, or
+// would close again in the same step.
+static double place_hits(const ItmRowProblem* p, const ItmRowStep* step)
+{
+    double s = INFINITY, latest = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = itm_row_get(p, i);
+        if (row->is_bouncing) {
+            double time = itm_row_find_hit(row, step, p->v_other[i]);
+            s = fmin(s, time);
+            latest = fmax(latest, time);
+        }
+    }
+    for (int i = 0; i < p->n && latest < INFINITY; i++) {
+        ItmRow* row = itm_row_get(p, i);
+        if (row->is_bouncing) {
+            double change = -(1.0 + row->restitution) * itm_row_compute_rate(row, step, p->v_other[i], s);
+            double end = get_gap(row) + step->h * (p->v_other[i] + start_offset(row, step)) + (step->h - s) * change;
+            row->offset = -p->v_other[i] - change;
+            latest = end < -ITM_ROW_SLOP ? INFINITY : latest;
+        }
+    }
+    return latest < INFINITY ? s : INFINITY;
+}
+
+// Work of the impacts at time s, motors left out; size: the sum without cancellation.
+static double impact_of(const ItmRowProblem* p, const ItmRowStep* step, double s, double* size)
+{
+    double sum = 0.0;
+    *size = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = itm_row_get(p, i);
+        double c = itm_row_compute_rate(row, step, p->v_other[i], s), dx = p->x[i] - p->x_other[i];
+        double dw = p->v[i] - p->v_other[i];
+        if (row->kind != ITM_BOUND_MOTOR) {
+            sum += dx * (c + 0.5 * dw);
+            *size += fabs(dx) * (fabs(c) + 0.5 * fabs(dw));
+        }
+    }
+    return sum;
+}
+
+// Where and with which works the impulses act late, c being the rates of w0 at time s and k the share of w0 - rate in c - (rate + w0) / 2:
+//   x0 ((rate + w1) / 2 - k (w1 - w0)) + (x1 - x0) (c + (w1 - w0) / 2)
+// Those of x0 act evenly, also along what the impacts add to the way.
+static void note_hits(const ItmRowProblem* p, const ItmRowStep* step, double s)
+{
+    double k = 0.5 + (s - 0.5 * step->h) / step->since;
+    for (int i = 0; i < p->n; i++) {
+        ItmRow* row = itm_row_get(p, i);
+        double w0 = p->v_other[i], dx = p->x[i] - p->x_other[i], dw = p->v[i] - w0;
+        double c = itm_row_compute_rate(row, step, w0, s);
+        row->hit = dx;
+        row->late = s * dx;
+        row->late_work = dx * (c - 0.5 * (row->rate + w0)) - k * p->x_other[i] * dw;
+    }
+}
+
+// Bounces at the time of the first hit. False: not possible, or not without adding energy.
+static bool solve_hits(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
+                       const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
+{
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = itm_row_get(p, i);
+        if (itm_row_is_unilateral(row) && !itm_row_is_rigid(row)) {
+            return false;
+        }
+    }
+    if (solve_without_hits(p, workspace, options, solves, error) != ITM_OK) {
+        return false;
+    }
+    double size, s = place_hits(p, step);
+    if (!(s < INFINITY) || solve(p, workspace, options, solves, error) != ITM_OK) {
+        return false;
+    }
+    bool is_lossy = impact_of(p, step, s, &size) <= options->tolerance * size;
+    if (is_lossy) {
+        note_hits(p, step, s);
+    }
+    return is_lossy;
+}
+
+static ItmStatus solve_at_start(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
+                                const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
 {
     solves->n = 0;
     ItmStatus status = solve(p, workspace, options, solves, error);
@@ -152,6 +303,7 @@ ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, con
     if (with <= allowed) {
         return ITM_OK;
     }
+    solves->is_limited = true;
     memcpy(p->x_other, p->x, sizeof(double) * (size_t)p->n);
     memcpy(p->v_other, p->v, sizeof(double) * (size_t)p->n);
     for (int i = 0; i < p->n; i++) {
@@ -167,6 +319,22 @@ ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, con
         p->v[i] += share * (p->v_other[i] - p->v[i]);
     }
     return status;
+}
+
+ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
+                        const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
+{
+    *solves = (ItmRowSolves){0};
+    if (step->places_hits && has_bounce(p)) {
+        if (solve_hits(p, workspace, options, step, solves, error)) {
+            return ITM_OK;
+        }
+        for (int i = 0; i < p->n; i++) {
+            ItmRow* row = itm_row_get(p, i);
+            row->offset = row->is_bouncing ? bounce_offset(row, step) : row->offset;
+        }
+    }
+    return solve_at_start(p, workspace, options, step, solves, error);
 }
 
 // ---------------------------------------------------------------------------- position correction

@@ -47,6 +47,11 @@ typedef struct ItmRow {
     double omega;          // compliance on the diagonal                            1/kg
     double offset;         // what is added to A v+ (gap, bounce, compliance)       m/s
     double gap_after;      // Phi at the end of the step                            m, rad
+    // of bounces within the step
+    double rate_mid;       // A v `since` before the velocities of the step: as rate, less what joints turned it by   m/s
+    double hit;            // part of the impulse that acts at once, late in the step                                 N s
+    double late;           // and that times how late it is                                                           N s^2
+    double late_work;      // what that adds to the work x (rate + A v+) / 2                                          J
     bool   is_bouncing;    // restitution acts in this step
     bool   is_held;        // rigid contact that carried load in the last step: its gap is the drift of the bodies, undone by displacement
     bool   is_at_rest;     // its bodies are: small gaps stay
@@ -84,12 +89,14 @@ static inline double itm_row_feed_gap(double gap, double h, double shortest)
 
 // The step that rows are solved for.
 typedef struct ItmRowStep {
-    double h;                  // s
-    double ahead;              // the rows were evaluated so much ahead of the step, which A v has in it         s
+    double h;      // s
+    double since;  // A v without the impulses is that of the rates and the accelerations over this time    s
+    double ahead;  // the rows were evaluated so much ahead of the step, which A v has in it         s
     double restitution_speed;  // slower rows do not bounce                                                      m/s
     bool feeds_gaps_back;      // gaps return as velocities, A v+ + Phi / h >= 0 whatever the sign [clearance, eq. 24];
                                // otherwise penetration is undone by displacements
     double feed_time;          // itm_row_feed_gap of gaps < 0                                                   s
+    bool places_hits;          // what bounces does so when its gap has closed, otherwise at the start of the step
 } ItmRowStep;
 
 // Compliance of a closed row that is not rigid, 1 / (h^2 K + h D), otherwise 0.                        [contact-rim, eq. 41]
@@ -107,6 +114,15 @@ double itm_row_compute_offset(const ItmRow* row, const ItmRowStep* step);
 // Let the row bounce, A v+ >= -e A v, where the step would close the gap fast enough; w_free = A v+ without the bounded rows.
 // Sets row->is_bouncing and, if so, row->offset.
 void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free);
+
+// ---------------------------------------------------------------------------- bounces within a step
+
+// Time after the start of the step at which a rigid row closes, 0 .. h; INFINITY: it does not. Velocities are those of the middle between
+// two positions (leapfrog), so the gap goes as
+//   Phi(s) = Phi + r s + a s^2 / 2,   r = w_free - (h/2) (w_free - rate_mid) / since,   Phi(h) = Phi + h (w_free + offset without gap)
+double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free);
+// A v at time s of the step, if no impulse of the row acts before: r + s (w_free - rate_mid) / since.
+double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_free, double s);
 
 // ---------------------------------------------------------------------------- solving a set of rows
 
@@ -130,6 +146,7 @@ typedef struct ItmRowProblem {
 // How solves went, for the report of the step.
 typedef struct ItmRowSolves {
     int n;
+    bool is_limited;  // bounces were
     ItmMlcpInfo info[2];
 } ItmRowSolves;
 // clang-format on
@@ -144,7 +161,14 @@ void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n);
 
 // Impulses and velocities, row->offset and row->omega being there. Newton's law of restitution can create energy where several contacts
 // and friction occur together: then the impulses are taken between those without any bounce and those with it, as far towards the latter as
-// their work stays below 0, or below that of the former; solves->n is then 2.
+// their work stays below 0, or below that of the former; solves->is_limited is then set.
+//
+// step->places_hits: rigid rows bounce when the first of them closes, at time s. x0 and w0 are impulses and rates of the step without
+// the rows that bounce, c = A v of w0 at time s (itm_row_compute_rate), x1 and w1 those with
+//   w1 - w0 >= -(1 + e) c   where rows bounce
+// The bodies move on until s and have the velocities of x1 from then on: positions change by h v+ - s M^-1 A' (x1 - x0); row->late is
+// s (x1 - x0). Impacts do the work (x1 - x0) (c + (w1 - w0) / 2). If that adds energy, if a row would close again within the step,
+// or if rows are compliant, rows bounce at the start of the step instead.
 ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
                         const ItmRowStep* step, ItmRowSolves* solves, ItmError* error);
 

@@ -31,6 +31,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->v, m->nv},
         {&d->a, m->nv},
         {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
+        {&d->was_fast, m->nbody},
         {&d->lambda, m->nrow},
         {&d->row_drift, m->nrow},
         {&d->angle, m->nangle},
@@ -284,6 +285,7 @@ const ItmError* itm_data_get_error(const ItmData* d)
 static void forget_rates(const ItmModel* m, ItmData* d)
 {
     memset(d->v_rate, 0, sizeof(double) * (size_t)(m->narticulated > 0 ? 2 * m->nv : 0));
+    memset(d->was_fast, 0, sizeof(double) * (size_t)m->nbody);
 }
 
 // The smaller of two numbers of one sign; of different signs, 0.
@@ -453,6 +455,7 @@ void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
     memcpy(booked, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
     add_open(d, booked);
+    // rows that stay closed on a curve do numerical work, up to 0.7 % of the loss in the examples: constraint work, not a gain by impacts
     double impact = fmax(*d->impact_peak, booked[ITM_LEDGER_IMPACT]);
     booked[ITM_LEDGER_CONSTRAINT] += impact - booked[ITM_LEDGER_IMPACT];
     booked[ITM_LEDGER_IMPACT] = impact;
@@ -487,7 +490,6 @@ static void compute_force_powers(const ItmModel* m, ItmData* d)
 
 void itm_data_close_ledger(const ItmModel* m, ItmData* d)
 {
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     if (*d->ledger_open > 0.0) {
         compute_force_powers(m, d);
         add_open(d, d->ledger);

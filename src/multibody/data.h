@@ -78,6 +78,7 @@ struct ItmData {
     double*  v;             // velocities                                            (nv)
     double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
     double*  v_rate;        // mean acceleration of the last step; that of the last two, the smaller one; where there are articulated components (2 nv or 0)
+    double*  was_fast;      // component in the last step: 1 fast (stepper/inertial.h), -1 slow, 0 not known; by its name     (nbody)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
     double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad

@@ -1,6 +1,7 @@
 #include "multibody/forces.h"
 
 #include "multibody/flexible.h"
+#include "multibody/kinematics.h"
 #include "multibody/measure.h"
 
 static double signal_at(const ItmModel* m, const ItmData* d, int signal, double t)
@@ -10,7 +11,7 @@ static double signal_at(const ItmModel* m, const ItmData* d, int signal, double 
 
 // ---------------------------------------------------------------------------- loads
 
-static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, double t)
+static ItmSpatial load_wrench(const ItmModel* m, const ItmData* d, const ItmLoad* load, double t)
 {
     double factor = load->signal != ITM_NONE ? signal_at(m, d, load->signal, t) : 1.0;
     int body = load->body;
@@ -18,13 +19,15 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
     if (load->in_body) {
         f = itm_mat_mul_vec(&d->R[body], f);
     }
-    ItmSpatial wrench = {f, {0, 0, 0}};
-    if (!load->is_torque) {
-        ItmVec3 s = itm_mat_mul_vec(&d->R[body], load->point);
-        wrench = (ItmSpatial){itm_vec_cross(s, f), f};
-    }
-    d->wrench[body] = itm_spatial_add(d->wrench[body], wrench);
-    d->power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[body]);
+    ItmVec3 s = itm_mat_mul_vec(&d->R[body], load->point);
+    return load->is_torque ? (ItmSpatial){f, {0, 0, 0}} : (ItmSpatial){itm_vec_cross(s, f), f};
+}
+
+static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, double t)
+{
+    ItmSpatial wrench = load_wrench(m, d, load, t);
+    d->wrench[load->body] = itm_spatial_add(d->wrench[load->body], wrench);
+    d->power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[load->body]);
 }
 
 // ---------------------------------------------------------------------------- scalar forces
@@ -42,6 +45,15 @@ static double servo_force(const ItmModel* m, const ItmData* d, const ItmScalarFo
     return fmin(fmax(force, -most), most);
 }
 
+// The part of a scalar force that comes from a signal, an input or a servo.
+static double applied_force(const ItmModel* m, const ItmData* d, const ItmScalarForce* def, const ItmMeasured* x,
+                            double t)
+{
+    double applied = def->signal != ITM_NONE ? signal_at(m, d, def->signal, t) : 0.0;
+    applied += def->input != ITM_NONE ? d->input[def->input] : 0.0;
+    return def->is_servo ? servo_force(m, d, def, x, applied, t) : applied;
+}
+
 static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
 {
     const ItmScalarForce* def = &m->scalar_forces[index];
@@ -49,14 +61,8 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     ItmMeasured x = itm_measure_compute(m, d, measure);
     d->scalar_measured[index] = x;
 
-    double applied = def->signal != ITM_NONE ? signal_at(m, d, def->signal, t) : 0.0;
-    applied += def->input != ITM_NONE ? d->input[def->input] : 0.0;
-    double own = 0.0, damping = def->is_servo ? 0.0 : def->damping;
-    if (def->is_servo) {
-        applied = servo_force(m, d, def, &x, applied, t);
-    } else {
-        own = def->constant - def->stiffness * (x.value - def->rest) - damping * x.rate;
-    }
+    double applied = applied_force(m, d, def, &x, t), damping = def->is_servo ? 0.0 : def->damping;
+    double own = def->is_servo ? 0.0 : def->constant - def->stiffness * (x.value - def->rest) - damping * x.rate;
     double force = applied + own;
 
     d->scalar_force[index] = force;
@@ -147,6 +153,26 @@ void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
         apply_bushing(d, &m->bushings[i]);
     }
     itm_flexible_add_elastic(m, d);
+}
+
+double itm_forces_compute_load_work(const ItmModel* m, ItmData* d, const double* way, double t)
+{
+    double work = 0.0;
+    ItmSpatial* move = d->accel;
+    itm_kinematics_compute_twists(m, d, move, way);
+    for (int i = 0; i < m->nload; i++) {
+        work += itm_spatial_dot(load_wrench(m, d, &m->loads[i], t), move[m->loads[i].body]);
+    }
+    for (int i = 0; i < m->nscalar_force; i++) {
+        const ItmScalarForce* def = &m->scalar_forces[i];
+        const ItmMeasure* measure = &m->measures[def->measure];
+        const ItmMeasured* x = &d->scalar_measured[i];
+        double along = measure->v_index != ITM_NONE ? measure->scale * way[measure->v_index]
+                                                    : itm_spatial_dot(x->cov_a, move[measure->body_a]) +
+                                                          itm_spatial_dot(x->cov_b, move[measure->body_b]);
+        work += applied_force(m, d, def, x, t) * along;
+    }
+    return work;
 }
 
 // ---------------------------------------------------------------------------- energy

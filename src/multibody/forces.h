@@ -8,6 +8,10 @@
 // the ledger accounts LOAD and DISSIPATED. After the velocity stage.
 void itm_forces_compute(const ItmModel* m, ItmData* d, double t);
 
+// Work of loads, signals, inputs and servos (account LOAD) at time t along a small displacement `way` (nv), J. After itm_forces_compute;
+// overwrites d->accel.
+double itm_forces_compute_load_work(const ItmModel* m, ItmData* d, const double* way, double t);
+
 // A bushing's force and torque on body b at the origin of its frame b, world axes.
 ItmSpatial itm_forces_compute_bushing(const ItmData* d, const ItmBushing* bushing);
 

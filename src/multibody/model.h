@@ -90,6 +90,12 @@ static inline bool itm_body_is_elastic(const ItmBody* body)
     return body->mobility >= ITM_MOBILIZER_MODES;
 }
 
+// Whether a body is the modes of a flexible one, and there are any: without modes it is rigid.
+static inline bool itm_body_has_modes(const ItmBody* body)
+{
+    return body->mobility == ITM_MOBILIZER_MODES && body->nv > 0;
+}
+
 typedef struct ItmJoint {
     const char* name;
     int      index;                // its own

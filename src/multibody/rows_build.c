@@ -464,7 +464,7 @@ static bool find_articulated(ItmModel* m)
         m->is_articulated[m->component[i]] |= !m->bodies[i].is_root_leaf;
     }
     for (int i = 0; i < m->nbody; i++) {
-        m->is_articulated[m->component[i]] &= !itm_body_is_elastic(&m->bodies[i]);
+        m->is_articulated[m->component[i]] &= !itm_body_has_modes(&m->bodies[i]);
     }
     for (int i = 0; i < m->nbody; i++) {
         m->narticulated += m->component[i] == i && m->is_articulated[i];

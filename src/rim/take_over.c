@@ -14,11 +14,14 @@
 #include <math.h>
 #include <string.h>
 
+#define MAX_END_CORRECTIONS 4
+#define END_SLACK 1e-6  // m: less is left to the position correction of the limit's row
+
 // Impulses of rows that no interface feels: one solve for the whole step, v without them.
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
     ItmBounded* b = d->bounded;
-    itm_bounded_set_offsets(m, d, v, rim->H);
+    itm_bounded_set_offsets(m, d, v, rim->H, 0.0);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         int head = b->head[b->islands[i]];
@@ -149,6 +152,42 @@ static void book_interfaces(ItmData* d, const ItmRim* rim)
     }
 }
 
+// Displacement that takes the length of interface i back by `beyond`: M^-1 a' beyond / W_ii.
+static void move_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, double beyond)
+{
+    double scale = beyond / rim->W[i * rim->n + i];
+    for (int k = 0; k < m->nv; k++) {
+        d->mass_y[k] = scale * rim->Y[i * m->nv + k];
+    }
+    itm_mass_solve_upper(m, d, d->x4);
+    itm_kinematics_integrate(m, d->q1, d->q, d->x4, 1.0);
+    memcpy(d->q, d->q1, sizeof(double) * (size_t)m->nq);
+}
+
+// The rows of the RIM are linear: over a long and fast step the length curves past the end of a stroke. Take it back, by Newton's method with
+// the mobility of the RIM.
+static void stop_at_ends(const ItmModel* m, ItmData* d, const ItmRim* rim)
+{
+    bool is_beyond = d->stroke != NULL;
+    for (int n = 0; is_beyond && n < MAX_END_CORRECTIONS; n++) {
+        is_beyond = false;
+        itm_kinematics_compute_positions(m, d, d->q);
+        for (int i = 0; i < rim->n; i++) {
+            int actuator = rim->actuator[i];
+            if (actuator == ITM_NONE || !(rim->W[i * rim->n + i] > 0.0)) {
+                continue;
+            }
+            double length =
+                itm_measure_compute(m, d, &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure]).value;
+            double end = fmin(fmax(length, d->stroke[2 * actuator]), d->stroke[2 * actuator + 1]);
+            if (fabs(end - length) > END_SLACK) {
+                move_interface(m, d, rim, i, end - length);
+                is_beyond = true;
+            }
+        }
+    }
+}
+
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *v_mean = d->x1, *correction = d->x3, *v = d->v, H = rim->H;
@@ -177,6 +216,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     itm_kinematics_integrate(m, d->q, rim->q_start, correction, 1.0);
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, rim->q_start, late, H);
+    stop_at_ends(m, d, rim);
     if (m->nrow > 0) {
         itm_euler_finish_rows(m, d, rim->t + H, H);
     } else if (m->nangle > 0) {

@@ -126,7 +126,7 @@ ItmStatus itm_ali1_step(const ItmModel* m, ItmData* d)
     double* v_dot = d->x1;
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
-    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false, true);
     itm_inertial_compute_right_side(m, d, t, h);
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);

@@ -232,7 +232,7 @@ static void begin_fast(const ItmModel* m, ItmData* d, double t, double h)
 {
     double *a_kick = d->x1, *a = d->x2;
     itm_data_refresh(m, d);
-    if (!itm_inertial_begin(m, d, h, ITM_FAST_TURN_SECOND, false)) {
+    if (!itm_inertial_begin(m, d, h, ITM_FAST_TURN_SECOND, false, false)) {
         return;
     }
     itm_inertial_compute_kick(m, d, a_kick, a, t);

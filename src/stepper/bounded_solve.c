@@ -9,8 +9,10 @@
 #include "base/union_find.h"
 #include "contact/contact.h"
 #include "multibody/clearance.h"
+#include "multibody/forces.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "stepper/inertial.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,7 +163,7 @@ ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d)
         b->x[b->global[i]] = p->x[i];
         b->v_after[b->global[i]] = p->v[i];
         b->state[b->global[i]] = p->state[i];
-        row->is_bouncing = row->is_bouncing && solves.n == 1;  // not where the bounce was limited
+        row->is_bouncing = row->is_bouncing && !solves.is_limited;
     }
     return status;
 }
@@ -299,12 +301,12 @@ static void finish_sweep(ItmBounded* b)
     }
 }
 
-// Newton's method in the velocities where rows outnumber them, as in stacks of boxes; sweeps where impulses are nearly determined, as in
-// heaps of spheres, or where the method fails and nothing else is left.
+// Newton's method in the velocities for stacks of boxes; sweeps for heaps of spheres, or where the method fails and nothing else is
+// left.
 static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 {
     ItmSweepResult newton = {.residual = INFINITY}, swept;
-    bool is_first = n > itm_augmented_count_velocities(&b->augmented, &b->sweep);
+    bool is_first = itm_augmented_is_suited(&b->augmented, &b->sweep);
     bool is_tried = is_first && itm_augmented_solve(&b->augmented, &b->sweep, b->x, tolerance, &newton);
     if (newton.residual <= tolerance || (is_tried ? n <= b->island_capacity : n < SWEEP_FROM)) {
         return newton;
@@ -420,7 +422,7 @@ static void book_works(ItmData* d)
     for (int i = 0; i < b->nrow; i++) {
         ItmRow* row = &b->rows[i];
         if (!b->blocks[row->block].is_in_rim) {
-            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]));
+            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
         *d->elastic += elastic_of(row, row->gap_after);
@@ -509,10 +511,46 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     return ITM_OK;
 }
 
-void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h)
+// What the turning of joints has changed of A v by the middle of a step h, for bilateral row i: the velocities at its start are projected,
+// and rigid rows have the rate -h/2 A' v in the middle. Steps that start with half of the forces begin there too.
+static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, double since)
+{
+    bool is_turned =
+        since >= h && !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
+    return is_turned ? -0.5 * h * d->row_bias[i] : 0.0;
+}
+
+// Rates of all rows in the middle of the last step, where some bounce.
+static void set_mid_rates(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    bool is_any = false;
+    for (int i = 0; i < b->nrow; i++) {
+        b->rows[i].rate_mid = b->rows[i].rate;
+        is_any = is_any || b->rows[i].is_bouncing;
+    }
+    if (!is_any || m->nrow == 0 || !b->step.places_hits) {
+        return;
+    }
+    double *turn = d->row_x, *v = d->x2, *rate = b->sweep.change;
+    for (int i = 0; i < m->nrow; i++) {
+        turn[i] = find_turn(m, d, i, b->step.h, b->step.since);
+    }
+    itm_blocks_solve(&m->pattern, &d->factor, turn);
+    memset(v, 0, sizeof(double) * (size_t)m->nv);
+    itm_rows_apply(m, d, v, turn);
+    itm_bounded_multiply(m, d, rate, v);
+    for (int i = 0; i < b->nrow; i++) {
+        b->rows[i].rate_mid -= rate[i];
+    }
+}
+
+void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h, double since)
 {
     ItmBounded* b = d->bounded;
     b->step.h = h;
+    b->step.since = since;
+    b->step.places_hits = since > 0.0 && !b->step.feeds_gaps_back;
     b->step.restitution_speed = m->contact_options.restitution_speed;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
@@ -521,12 +559,66 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
         row->offset = itm_row_compute_offset(row, &b->step);
         itm_row_let_bounce(row, &b->step, b->v_after[i]);
     }
+    set_mid_rates(m, d);
+}
+
+// Reactions of the bilateral rows to the hits, or to them times how late they are; way (nv): the velocities or the displacement.
+static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* reaction, bool is_late)
+{
+    ItmBounded* b = d->bounded;
+    double* x = b->sweep.change;
+    for (int i = 0; i < b->nrow; i++) {
+        x[i] = is_late ? b->rows[i].late : b->rows[i].hit;
+    }
+    memset(way, 0, sizeof(double) * (size_t)m->nv);
+    memset(reaction, 0, sizeof(double) * (size_t)m->nrow);
+    itm_bounded_respond(m, d, way, x, reaction);
+}
+
+// Works of the reactions of bilateral rows to hits, beside (row_before + rate) / 2 times it: their rates c at the time of the hit, as
+// itm_row_compute_rate has them for bounded rows. v: velocities without bounded rows.
+static void book_late_reaction(const ItmModel* m, ItmData* d, const double* reaction, const double* late,
+                               const double* v)
+{
+    double *rate = d->row_x, h = d->bounded->step.h, since = d->bounded->step.since;
+    itm_rows_multiply(m, d, rate, v);
+    for (int i = 0; i < m->nrow; i++) {
+        const ItmRowBlock* block = &m->blocks[m->row_block[i]];
+        double change = rate[i] - d->row_before[i], a = (change + find_turn(m, d, i, h, since)) / since;
+        double work = reaction[i] * 0.5 * (change - h * a) + late[i] * a;
+        if (!itm_block_is_compliant(block)) {
+            bool is_motion = block->kind == ITM_BLOCK_MOTION;
+            d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+        }
+    }
+}
+
+// Hits act late in the step: the bodies move without them until then, which the displacement `way` takes back. Loads do work along it;
+// potential energy has it from the positions. v: velocities without bounded rows.
+static void place_hits(const ItmModel* m, ItmData* d, double* way, const double* v)
+{
+    ItmBounded* b = d->bounded;
+    double *reaction = d->row_scratch, *late = d->row_scratch + m->nrow;
+    bool is_any = false;
+    memset(way, 0, sizeof(double) * (size_t)m->nv);
+    for (int i = 0; i < b->nrow; i++) {
+        is_any = is_any || b->rows[i].hit != 0.0;
+    }
+    if (is_any) {
+        respond_to_hits(m, d, way, reaction, false);
+        respond_to_hits(m, d, way, late, true);
+        for (int i = 0; i < m->nv; i++) {
+            way[i] = -way[i];
+        }
+        book_late_reaction(m, d, reaction, late, v);
+        d->ledger[ITM_LEDGER_LOAD] += itm_forces_compute_load_work(m, d, way, itm_data_get_time(d));
+    }
 }
 
 void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correction)
 {
     ItmBounded* b = d->bounded;
-    memset(correction, 0, sizeof(double) * (size_t)m->nv);
+    place_hits(m, d, correction, v);
     if (b->nrow > 0) {
         respond_and_book(m, d, v);
     }
@@ -547,14 +639,14 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
     itm_clearance_tally(m, d, d->h);
 }
 
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h)
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since)
 {
     ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
     if (status != ITM_OK) {
         return status;
     }
-    itm_bounded_set_offsets(m, d, v, h);
+    itm_bounded_set_offsets(m, d, v, h, since);
     for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
         status = itm_bounded_solve_island(m, d, b->head[b->islands[i]]);
     }

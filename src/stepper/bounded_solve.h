@@ -5,18 +5,18 @@
 #include "multibody/bounded_island.h"
 
 // Impulses of all bounded rows for a step h, given the velocities v that the step would end with without them (bilateral
-// rows solved, H factored). v becomes v+, d->lambda the impulses of the bilateral rows. correction (nv) receives the displacement
-// that corrects positions. Energies are counted, and d->info describes the step.
+// rows solved, H factored), by the forces of the time `since`. v becomes v+, d->lambda the impulses of the bilateral rows. correction (nv)
+// receives the displacement that corrects positions and places bounces in the step. Energies are counted, and d->info describes the step.
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
-ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h);
+ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since);
 
 // ---------------------------------------------------------------------------- its parts, which interface models share
 
 // Half solved rows, impulses and states of the last step (b->x, b->state), islands. M and H are factored.
 // ITM_ERR_CAPACITY: the table is too large.
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d);
-// b->v_after = A v, and what is added to it in a step h.
-void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h);
+// b->v_after = A v, and what is added to it in a step h; since as above, 0: bounces start with the step.
+void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h, double since);
 // Solve a warm started problem for a step with the options of the model; what it took and what is left is noted in d->info and for
 // itm_step_judge (table: numbers of the rows in the table, ITM_NONE: a row of another mechanism).
 ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProblem* problem, const ItmRowStep* step,

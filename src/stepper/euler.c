@@ -165,7 +165,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_kinematics_compute_velocities(m, d, d->v);
     }
     itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN,
-                       has_interface || d->bounded != NULL);
+                       has_interface || d->bounded != NULL, !has_interface);
     itm_inertial_compute_right_side(m, d, t, h);
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
@@ -236,7 +236,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     if (d->bounded != NULL) {
         // joints with clearance need their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
-        status = itm_bounded_solve(m, d, v_next, move, h);
+        status = itm_bounded_solve(m, d, v_next, move, h, left);
         d->bounded->books_answer = false;
         if (status != ITM_OK) {
             return status;

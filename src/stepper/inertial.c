@@ -48,8 +48,8 @@ static void compute_leaf_rates(const ItmBody* body, double* f, const double* y)
     memcpy(f, out, sizeof out);
 }
 
-// Forces lambda of the rigid rows with A v' + A' v = 0; v' with them.
-static void hold_rows(const ItmModel* m, ItmData* d, double* v_dot, double* lambda)
+// Forces lambda of the rigid rows with A v' + A' v = 0, or A v' = 0 (is_turning false); v' with them.
+static void hold_rows(const ItmModel* m, ItmData* d, double* v_dot, double* lambda, bool is_turning)
 {
     for (int i = 0; i < m->nrow; i++) {
         d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
@@ -59,10 +59,21 @@ static void hold_rows(const ItmModel* m, ItmData* d, double* v_dot, double* lamb
     itm_rows_factor(m, d, 0.0);
     itm_rows_multiply(m, d, lambda, v_dot);
     for (int i = 0; i < m->nrow; i++) {
-        lambda[i] = d->row_omega[i] > 0.0 ? 0.0 : -(lambda[i] + d->row_bias[i]);
+        lambda[i] = d->row_omega[i] > 0.0 ? 0.0 : -(lambda[i] + (is_turning ? d->row_bias[i] : 0.0));
     }
     itm_blocks_solve(&m->pattern, &d->factor, lambda);
     itm_rows_apply(m, d, v_dot, lambda);
+}
+
+// v' of M v' + c = 0, gravity left out, in the present position and velocity stages.
+static void compute_inertial_rates(const ItmModel* m, ItmData* d, double* v_dot)
+{
+    itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
+    for (int i = 0; i < m->nbody; i++) {
+        d->wrench[i].lin = itm_vec_axpy(-m->bodies[i].mass, m->gravity, d->wrench[i].lin);
+    }
+    itm_mass_factor(m, d);
+    itm_mass_solve(m, d, v_dot, NULL, d->wrench);
 }
 
 // All of the model: q' = N v,  M v' + c = A' lambda,  impulses' = lambda
@@ -81,14 +92,9 @@ static void compute_rates(const Drift* g, double* f, const double* y)
     itm_kinematics_compute_positions(m, d, d->inertial_q);
     itm_kinematics_compute_velocities(m, d, v);
     itm_kinematics_compute_rates(m, f, y, v);
-    itm_mass_compute_inertia_wrench(m, d, d->wrench, NULL);
-    for (int i = 0; i < m->nbody; i++) {
-        d->wrench[i].lin = itm_vec_axpy(-m->bodies[i].mass, m->gravity, d->wrench[i].lin);
-    }
-    itm_mass_factor(m, d);
-    itm_mass_solve(m, d, v_dot, NULL, d->wrench);
+    compute_inertial_rates(m, d, v_dot);
     if (m->nrow > 0) {
-        hold_rows(m, d, v_dot, v_dot + m->nv);
+        hold_rows(m, d, v_dot, v_dot + m->nv, true);
     }
 }
 
@@ -386,15 +392,54 @@ static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
     }
     // modes of flexible bodies are stiff, and implicit in the step
     for (int i = 0; i < m->nbody; i++) {
-        if (itm_body_is_elastic(&m->bodies[i])) {
+        if (itm_body_has_modes(&m->bodies[i])) {
             d->is_fast[m->component[i]] = false;
         }
     }
 }
 
-bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted)
+// Which components change between slow and fast: into d->inertial_state, +1 or -1 for those that become fast or slow, 0 for the others.
+static bool find_changes(const ItmModel* m, ItmData* d)
+{
+    bool is_any = false;
+    for (int i = 0; i < m->nbody; i++) {
+        double now = d->has_fast && d->is_fast[i] ? 1.0 : -1.0, change = 0.5 * (now - d->was_fast[i]);
+        bool is_change = d->was_fast[i] != 0.0 && m->component[i] == i && change != 0.0;
+        d->inertial_state[i] = (signed char)(is_change ? change : 0.0);
+        d->was_fast[i] = now;
+        is_any = is_any || is_change;
+    }
+    return is_any;
+}
+
+// Velocities of slow components are those of the middle between two positions, those of fast ones belong to the position as far as inertia
+// goes: where a component changes, half a step of -M^-1 c lies between them. Rows keep their rates, which belong to the position in both.
+static void change_form(const ItmModel* m, ItmData* d, double h)
+{
+    if (!find_changes(m, d)) {
+        return;
+    }
+    double* rate = d->inertial_work;
+    compute_inertial_rates(m, d, rate);
+    if (m->nrow > 0) {
+        hold_rows(m, d, rate, rate + m->nv, false);
+    }
+    for (int i = 0; i < m->nbody; i++) {
+        const ItmBody* body = &m->bodies[i];
+        for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
+            d->v[k] += 0.5 * h * d->inertial_state[m->component[i]] * rate[k];
+        }
+    }
+    itm_kinematics_compute_velocities(m, d, d->v);
+    d->position_state = ITM_POSITION_LOOKED;
+}
+
+bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted, bool is_midway)
 {
     find_fast(m, d, h, most);
+    if (is_midway) {
+        change_form(m, d, h);
+    }
     if (!d->has_fast) {
         return false;
     }

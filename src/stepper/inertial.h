@@ -13,9 +13,10 @@
 #include "multibody/data.h"
 
 // Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
-// the present state, d->inertial_dv, for bounded rows and interfaces, which use the velocities at the end of the step. Overwrites the
-// factors of M and H then, and the position and velocity stages are made again. Returns whether there are any.
-bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted);
+// the present state, d->inertial_dv, for bounded rows and interfaces, which need the velocities at the end of the step. This overwrites the
+// factors of M and H, and the position and velocity stages are computed again. is_midway: velocities of slow components belong to the
+// middle between two positions, and change by half a step of inertia where a component becomes fast or slow. Returns whether there are any.
+bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted, bool is_midway);
 // d->wrench and d->tau of a step h: forces at time t, and the inertia forces c
 //   of fast components         those of the predicted drift, or none
 //   of free bodies             the mean of their motion without forces, by the midpoint rule, which keeps the energy

@@ -172,12 +172,12 @@ void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, doubl
     if (d->bounded != NULL) {
         itm_row_memory_commit(&d->bounded->memory);
     }
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
     *d->steps += 1.0;
     itm_data_note_rates(m, d, v_start, h);
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
+    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
 }
 
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)

@@ -110,7 +110,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
     if (d->position_state != ITM_POSITION_LOOKED) {
         itm_kinematics_compute_velocities(m, d, d->v);
     }
-    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false);
+    itm_inertial_begin(m, d, h, ITM_FAST_TURN, false, false);
     itm_dynamics_compute_right_side(m, d, t);  // c of the start: the length of the step is not known yet
     itm_inertial_set_wrench(m, d, h);
     if (m->nrow > 0) {
@@ -340,7 +340,7 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
         solve_bilateral(m, d, v_next, t, h);
     }
     if (status == ITM_OK && d->bounded != NULL) {
-        status = itm_bounded_solve(m, d, v_next, correction, h);
+        status = itm_bounded_solve(m, d, v_next, correction, h, 0.0);
     }
     if (status != ITM_OK) {
         return status;

@@ -240,7 +240,9 @@ static void work_of_forces_is_what_the_mechanisms_gain(void** state)
     system_finish(&s);
 }
 
-// Torques of the arm do work on mechanisms whose inertia changes: what is left over is of order H, a thousandth of what goes through.
+// Torques of the arm do work on mechanisms whose inertia changes: what is left over is of order H^2 for rigid mechanisms, whose inertia forces
+// are those of the middle of the step, also where booms are flexible by name and have no modes; with modes of order H, a thousandth of
+// what goes through.
 static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
 {
     (void)state;
@@ -260,9 +262,9 @@ static void energy_of_the_arm_is_balanced_to_the_order_of_the_step(void** state)
         }
         printf("energy of the %s arm: up to %.0f J, balanced to %.2f, %.2f, %.2f J at H = 1/60, 1/120, 1/240 s\n",
                flexible ? "flexible" : "rigid", most, worst[0], worst[1], worst[2]);
-        assert_true(worst[0] < 2e-3 * most);
-        CHECK_NEAR(log2(worst[0] / worst[1]), 1.0, 0.1);
-        CHECK_NEAR(log2(worst[1] / worst[2]), 1.0, 0.1);
+        assert_true(worst[0] < (flexible ? 2e-3 : 4e-4) * most);
+        CHECK_NEAR(log2(worst[0] / worst[1]), flexible ? 1.0 : 2.0, flexible ? 0.1 : 0.3);
+        CHECK_NEAR(log2(worst[1] / worst[2]), flexible ? 1.0 : 2.0, flexible ? 0.1 : 0.3);
     }
 }
 

@@ -359,6 +359,34 @@ static void a_joint_may_have_the_ground_on_either_side(void** state)
     }
 }
 
+// A ball flies to and fro in its socket, 0.3 m/s in a clearance of 1 mm, and bounces perfectly: a triangular wave, at steps that are a third
+// and a thirtieth of a way.
+static void perfect_bounces_in_a_socket_happen_at_its_wall(void** state)
+{
+    (void)state;
+    const double c = 1e-3, v = 0.3, steps[] = {1e-3, 1e-4};
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "multibody:\n"
+            "  gravity: [0, 0, 0]\n"
+            "  bodies: {ball: {mass: 2 kg, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0], velocity: [%g, 0, 0]}}\n"
+            "  joints: {pin: {type: spherical, bodies: [ground, ball], at: [0, 0, 0],\n"
+            "           clearance: {radial: 1 mm, restitution: 1}}}\n"
+            "run: {duration: 1 s, step: %g}\n",
+            v, steps[i]);
+        Run r = from_text(text);
+        while (now(&r) < 0.5) {
+            step(&r);
+            double phase = fmod(v * now(&r) + c, 4.0 * c);
+            CHECK_NEAR(get(&r, "ball.position.x"), phase < 2.0 * c ? phase - c : 3.0 * c - phase, 1e-9);
+        }
+        CHECK_NEAR(get(&r, "energy.impact"), 0.0, 1e-9);
+        end(&r);
+    }
+}
+
 // ---------------------------------------------------------------------------- machines
 
 static void slider_crank_keeps_its_energy(void** state)
@@ -757,6 +785,7 @@ int main(void)
         cmocka_unit_test(hub_rebounds_with_its_restitution),
         cmocka_unit_test(journal_friction_is_the_friction_circle),
         cmocka_unit_test(a_joint_may_have_the_ground_on_either_side),
+        cmocka_unit_test(perfect_bounces_in_a_socket_happen_at_its_wall),
         cmocka_unit_test(slider_crank_keeps_its_energy),
         cmocka_unit_test(slider_crank_shows_the_published_pattern),
         cmocka_unit_test(drawer_jams_above_and_slides_below_the_friction_limit),

@@ -496,7 +496,7 @@ static const ItmNode* read_load_sensing(ItmCircuitReader* c, const ItmNode* node
     return v[PORT];
 }
 
-// A motor, or a pump, whose ports are [suction, delivery]; without a speed a bond turns its shaft.
+// A motor, or a pump, whose ports are [suction, delivery]; a bond turns its shaft where no speed is given.
 static void read_machine(ItmCircuitReader* c, const ItmItem* item, const char* what, bool is_pump)
 {
     ItmReader* r = c->r;
