@@ -51,8 +51,8 @@ static ItmStatus load(Execution* e, ItmError* error)
     }
     if (s->has_document) {
         s->has_document = false;  // reading changes it
-        return itm_file_build_document(&e->file, &s->document, s->model, s->root, e->settings.items, e->settings.count,
-                                       error);
+        return itm_file_build_document(&e->file, &s->document, s->model_text, s->model_length, s->model, s->root,
+                                       e->settings.items, e->settings.count, error);
     }
     return itm_file_load_below(&e->file, s->model, s->root, e->settings.items, e->settings.count, error);
 }
