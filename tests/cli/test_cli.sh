@@ -471,7 +471,7 @@ check_never_calls_stable_what_it_did_not_judge() {
     err_has "--budget takes a number of seconds"
     # the run breaks down later: no limit is claimed beyond the step that a run confirmed
     expect 0 "$interim" check "$source/examples/crane-single.yaml" --set cosim.exchange=hold --set cosim.variables=velocity-pressure
-    grep -q '^  rim, hold .* at least 20 ms; unknown at 40 ms: stable at the start, but a run breaks down at' out.txt
+    grep -q '^  rim, hold .* at least 40 ms; unknown at 80 ms: stable at the start, but a run breaks down at' out.txt
 }
 
 check_warns_of_bad_scales() {
