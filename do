@@ -12,6 +12,7 @@ TEST_PACKAGES="libcmocka-dev libnlopt-dev libopenblas-serial-dev liblapacke-dev 
 # cffi reads the C headers at build time; the other three are for tests and tutorials, which skip what needs them where they are absent
 PYTHON_PACKAGES="python3 python3-cffi python3-numpy"
 PYTHON_TEST_PACKAGES="python3-pytest python3-setuptools python3-pip python3-wheel python3-scipy python3-matplotlib python3-pandas python3-jsonschema python3-yaml"
+MPI_PACKAGES="libopenmpi-dev openmpi-bin"  # for interim-mpi, the program for clusters; without them it is not built
 WEB_PACKAGES="nodejs npm"  # for the 3-D view of reports; without them reports have pictures only
 JOBS="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 
@@ -79,7 +80,7 @@ want_web() {
 }
 
 do_setup() {
-    need $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES $PYTHON_TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES $PYTHON_PACKAGES $PYTHON_TEST_PACKAGES $MPI_PACKAGES
     want_web
 }
 
@@ -309,7 +310,7 @@ do_threads() {
 
 # Campaigns that take long (hours); the figures are in out/torture. A campaign with a failure ends it with status 1.
 do_torture() {
-    need $BUILD_PACKAGES $TEST_PACKAGES valgrind
+    need $BUILD_PACKAGES $TEST_PACKAGES $MPI_PACKAGES valgrind iproute2
     build release build -DINTERIM_BUILD_TESTS=ON
     TIME=$1 SEED=$2 tests/torture/torture.sh . build out/torture
 }

@@ -78,6 +78,7 @@ extern const AppCommand app_run_command;
 extern const AppCommand app_check_command;
 extern const AppCommand app_inspect_command;
 extern const AppCommand app_sweep_command;
+extern const AppCommand app_study_command;
 extern const AppCommand app_report_command;
 extern const AppCommand app_compare_command;
 extern const AppCommand app_plot_command;
@@ -87,6 +88,9 @@ extern const AppCommand app_schema_command;
 extern const AppCommand app_rerun_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
+
+// The command line of a program that offers these commands: the exit status.
+int app_main(int argc, char** argv);
 
 // Read the arguments after the command's name. Prints what is wrong to stderr and returns false then.
 bool app_arguments_parse(AppArguments* arguments, const AppCommand* command, int argc, char** argv);

@@ -7,10 +7,19 @@
 #include <string.h>
 #include <time.h>
 
-const AppCommand* const app_commands[] = {&app_run_command,    &app_check_command,  &app_inspect_command,
-                                          &app_sweep_command,  &app_report_command, &app_compare_command,
-                                          &app_plot_command,   &app_fmu_command,    &app_export_command,
-                                          &app_schema_command, &app_rerun_command,  NULL};
+const AppCommand* const app_commands[] = {&app_run_command,
+                                          &app_check_command,
+                                          &app_inspect_command,
+                                          &app_sweep_command,
+                                          &app_study_command,
+                                          &app_report_command,
+                                          &app_compare_command,
+                                          &app_plot_command,
+                                          &app_fmu_command,
+                                          &app_export_command,
+                                          &app_schema_command,
+                                          &app_rerun_command,
+                                          NULL};
 
 void app_clean_text(char* text)
 {
@@ -116,8 +125,8 @@ static const AppCommand* find_subcommand(const AppCommand* command, const char* 
 
 static int complain_unknown(const char* word)
 {
-    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "report", "compare",   "plot",
-                                        "fmu", "export", "schema",  "help",  "--help", "--version", NULL};
+    static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "study", "report", "compare",   "plot",
+                                        "fmu", "export", "schema",  "rerun", "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
     if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);
@@ -203,13 +212,16 @@ static int dispatch(int argc, char** argv)
         return run_help(argc > 2 ? argv[2] : NULL, argc > 3 ? argv[3] : NULL);
     }
     const AppCommand* command = find_command(word);
-    if (command != NULL && command->subcommands != NULL) {
+    // a command with subcommands may be one by itself: interim study FILE, interim study merge
+    bool has_own = command != NULL && command->run != NULL &&
+                   (argc < 3 || command->subcommands == NULL || find_subcommand(command, argv[2]) == NULL);
+    if (command != NULL && command->subcommands != NULL && !has_own) {
         return dispatch_subcommand(command, argc - 2, argv + 2);
     }
     return command != NULL ? run_command(command, argc - 2, argv + 2) : complain_unknown(word);
 }
 
-int main(int argc, char** argv)
+int app_main(int argc, char** argv)
 {
     signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error we report, not a reason to die
     app_signals_release();

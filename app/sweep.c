@@ -1,7 +1,7 @@
-#include "sweep.h"
+// interim sweep: a study on the command line, one run for every combination of values.
+#include "study.h"
 #include "tables.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,10 @@ static const AppOption OPTIONS[] = {
      "compare with a run with this value, or with a results FILE"},
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "number of parallel runs; default: number of processors"},
     {APP_OPTION_WORD, "--timeout", 0, "TIME", NULL, "stop a run after this wall time, as in 60s"},
+    {APP_OPTION_WORD, "--resume", 0, NULL, NULL, "continue: execute only the runs that the journal lacks"},
+    {APP_OPTION_WORD, "--shard", 0, "PART/PARTS", NULL,
+     "execute a part of the runs, as in 3/16; see: interim sweep merge"},
+    {APP_OPTION_WORD, "--no-costs", 0, NULL, NULL, "leave out the columns of times, which are never the same twice"},
     {APP_OPTION_WORD, "--keep", 'k', "DIR", NULL, "keep the results of every run in DIR"},
     {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write an HTML report with curves and maps; requires -o"},
     {APP_OPTION_OUTPUT, "--output", 'o', "FILE.csv", NULL, "also write the table to FILE.csv"},
@@ -25,51 +29,41 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
 
-static bool complain(const char* what, const char* text)
-{
-    fprintf(stderr, "interim sweep: %s '%s' (see: interim help sweep)\n", what, text);
-    return false;
-}
-
-bool app_sweep_complain_memory(void)
-{
-    fprintf(stderr, "interim sweep: out of memory\n");
-    return false;
-}
+static const AppOption MERGE_OPTIONS[] = {
+    {APP_OPTION_WORD, "--no-costs", 0, NULL, NULL, "leave out the columns of times, which are never the same twice"},
+    {APP_OPTION_WORD, "--report", 'r', "FILE.html", NULL, "write an HTML report with curves and maps"},
+    {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print no table"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
+    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
+};
 
 // ---------------------------------------------------------------------------- arguments
 
-bool app_sweep_add_text(SweepTexts* texts, const char* text, size_t length)
+static bool take(AppStudy* s, ItmStatus status, const ItmError* error)
 {
-    char** moved = realloc(texts->items, ((size_t)texts->count + 1) * sizeof *moved);
-    texts->items = moved != NULL ? moved : texts->items;
-    char* copy = moved != NULL ? strndup(text, length) : NULL;
-    if (copy == NULL) {
-        return app_sweep_complain_memory();
+    if (status != ITM_OK) {
+        fprintf(stderr, "interim sweep: %s (see: interim help sweep)\n", error->message);
     }
-    texts->items[texts->count++] = copy;
-    return true;
+    s->has_failed = s->has_failed || status != ITM_OK;
+    return status == ITM_OK;
 }
 
-void app_sweep_free_texts(SweepTexts* texts)
+static bool add_patterns(AppStudy* s, const char* text)
 {
-    for (int i = 0; i < texts->count; i++) {
-        free(texts->items[i]);
-    }
-    free(texts->items);
-    *texts = (SweepTexts){0};
-}
-
-static bool add_patterns(Sweep* s, const char* text)
-{
-    while (*text != '\0') {
-        size_t length = strcspn(text, ",");
-        if (length > 0 && !app_sweep_add_text(&s->patterns, text, length)) {
-            return false;
+    ItmError error = {0};
+    bool is_added = true, has_any = false;
+    for (const char* at = text; *at != '\0' && is_added;) {
+        size_t length = strcspn(at, ",");
+        char* pattern = strndup(at, length);
+        if (length > 0) {
+            has_any = true;
+            is_added =
+                take(s, pattern != NULL ? itm_study_add_signals(s->study, pattern, &error) : ITM_ERR_MEMORY, &error);
         }
-        text += length + (text[length] == ',');
+        free(pattern);
+        at += length + (at[length] == ',');
     }
-    return s->patterns.count > 0 || complain("--signals requires names, got", text);
+    return is_added && (has_any || app_study_complain(s, "--signals requires names, got", text));
 }
 
 static bool is_results(const char* path)
@@ -77,200 +71,111 @@ static bool is_results(const char* path)
     return app_path_has_ending(path, ".csv") || app_path_has_ending(path, ".h5") || app_path_has_ending(path, ".hdf5");
 }
 
-static bool set_reference(Sweep* s, const char* text)
+static bool add_reference(AppStudy* s, const char* text)
 {
+    ItmError error = {0};
     if (is_results(text) && access(text, F_OK) == 0) {
-        s->reference_file = text;
-        return true;
+        return take(s, itm_study_set_reference_file(s->study, text, &error), &error);
     }
     if (strchr(text, '=') == NULL) {
-        return complain("--reference requires KEY=VALUE or an existing results file, got", text);
+        return app_study_complain(s, "--reference requires KEY=VALUE or an existing results file, got", text);
     }
-    return app_sweep_add_text(&s->reference, text, strlen(text));
+    return take(s, itm_study_add_reference(s->study, text, &error), &error);
 }
 
-static bool set_jobs(Sweep* s, const char* text)
+static bool add_axis(AppStudy* s, const char* text)
 {
-    char* end = NULL;
-    long count = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || count < 1 || count > 1024) {
-        return complain("--jobs requires a number from 1 to 1024, got", text);
-    }
-    s->nworker = (int)count;
+    ItmError error = {0};
+    return take(s, itm_study_add_axis(s->study, text, &error), &error);
+}
+
+static bool check_report(AppStudy* s, const char* text)
+{
+    return s->arguments->output != NULL ||
+           app_study_complain(s, "a report requires the table; add -o TABLE.csv to --report", text);
+}
+
+static bool drop_costs(AppStudy* s, const char* text)
+{
+    (void)text;
+    s->table.has_costs = false;
     return true;
 }
 
-static bool set_timeout(Sweep* s, const char* text)
-{
-    double value;
-    char unit[64];
-    if (itm_expression_evaluate(text, &value, unit, sizeof unit, NULL) != ITM_OK ||
-        (strcmp(unit, "s") != 0 && unit[0] != '\0') || !(value > 0.0)) {
-        return complain("--timeout requires a time, as in 60s, got", text);
-    }
-    s->timeout = value;
-    return true;
-}
-
-static bool set_axis(Sweep* s, const char* text)
-{
-    return app_sweep_axes_add(&s->axes, text);
-}
-
-static bool check_report(Sweep* s, const char* text)
-{
-    return s->arguments->output != NULL || complain("a report requires the table; add -o TABLE.csv to --report", text);
-}
-
-static bool set_keep(Sweep* s, const char* text)
-{
-    s->keep = text;
-    return true;
-}
-
-static bool apply_word(Sweep* s, const AppWord* word)
+static bool apply_word(AppStudy* s, const AppWord* word)
 {
     static const struct {
         const char* name;
-        bool (*apply)(Sweep* s, const char* text);
-    } WORDS[] = {{"--over", set_axis}, {"--signals", add_patterns}, {"--reference", set_reference},
-                 {"--jobs", set_jobs}, {"--timeout", set_timeout},  {"--report", check_report},
-                 {"--keep", set_keep}};
+        bool (*apply)(AppStudy* s, const char* text);
+    } WORDS[] = {{"--over", add_axis},
+                 {"--signals", add_patterns},
+                 {"--reference", add_reference},
+                 {"--report", check_report},
+                 {"--no-costs", drop_costs}};
+    bool is_known;
+    bool is_good = app_study_apply_word(s, word, &is_known);
+    if (is_known) {
+        return is_good;
+    }
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strcmp(word->option->name, WORDS[i].name) == 0) {
             return WORDS[i].apply(s, word->value);
         }
     }
-    return complain("unknown option", word->option->name);
+    return app_study_complain(s, "unknown option", word->option->name);
 }
 
-static bool check_arguments(const Sweep* s)
+static bool check_arguments(AppStudy* s)
 {
     const char* output = s->arguments->output;
-    bool has_reference = s->reference.count > 0 || s->reference_file != NULL;
-    if (s->axes.count == 0) {
-        fprintf(stderr, "interim sweep: missing --over KEY=VALUE,VALUE,... (see: interim help sweep)\n");
-        return false;
+    ItmStudyInfo info = itm_study_get_info(s->study);
+    if (info.nfactor == 0) {
+        return app_study_complain(s, "missing", "--over KEY=VALUE,VALUE,...");
     }
-    if (s->ncombination > SWEEP_MOST_RUNS) {
-        fprintf(stderr, "interim sweep: more than %d combinations; use fewer values\n", SWEEP_MOST_RUNS);
-        return false;
-    }
-    if (s->reference.count > 0 && s->reference_file != NULL) {
-        return complain("--reference is either a file or a run, not both:", s->reference_file);
-    }
-    if (has_reference && s->patterns.count == 0) {
-        fprintf(stderr, "interim sweep: --reference requires --signals NAME,...\n");
-        return false;
+    if (info.has_reference && app_arguments_get(s->arguments, "--signals") == NULL) {
+        return app_study_complain(s, "a reference requires signals to compare; add", "--signals NAME");
     }
     if (output != NULL && !app_path_has_ending(output, ".csv")) {
-        return complain("the name of the table must end in .csv, got", output);
+        return app_study_complain(s, "the name of the table must end in .csv, got", output);
     }
+    s->output = output != NULL ? strdup(output) : NULL;
     return true;
 }
 
-static bool read_arguments(Sweep* s)
+static bool read_arguments(AppStudy* s)
 {
-    long nprocessor = sysconf(_SC_NPROCESSORS_ONLN);
-    s->nworker = nprocessor > 0 && nprocessor < 1024 ? (int)nprocessor : 1;
-    s->timeout = INFINITY;
-    for (int i = 0; i < s->arguments->nword; i++) {
-        if (!apply_word(s, &s->arguments->words[i])) {
+    ItmError error = {0};
+    const AppArguments* a = s->arguments;
+    if (!take(s,
+              itm_study_create(&s->study, a->model, a->sandbox, (const char* const*)a->overrides, a->noverride, &error),
+              &error)) {
+        return false;
+    }
+    for (int i = 0; i < a->nword; i++) {
+        if (!apply_word(s, &a->words[i])) {
             return false;
         }
     }
-    s->ncombination = app_sweep_axes_count(&s->axes);
     return check_arguments(s);
 }
 
-// ---------------------------------------------------------------------------- sweep
-
-static bool set_up(Sweep* s)
-{
-    if (!read_arguments(s) || !app_sweep_make_directory(s)) {
-        return false;
-    }
-    app_signals_catch();
-    bool is_set_up = app_sweep_probe(s) && app_sweep_make_jobs(s) && app_sweep_make_table(s);
-    if (is_set_up) {
-        app_sweep_write_table(s);  // fail now, not at the end, if the table cannot be written
-    }
-    return is_set_up && !s->has_failed;
-}
-
-static void tear_down(Sweep* s)
-{
-    for (int i = 0; s->jobs != NULL && i < s->nreference + s->ncombination; i++) {
-        app_sweep_job_free(&s->jobs[i]);
-    }
-    for (int i = 0; i < s->table.nrow; i++) {
-        free(s->table.rows[i].signals);
-        free(s->table.rows[i].errors);
-    }
-    if (s->keep == NULL && s->directory != NULL) {
-        rmdir(s->directory);
-    }
-    free(s->table.rows);
-    free(s->jobs);
-    free(s->directory);
-    itm_results_table_destroy(s->reference_table);
-    app_sweep_free_texts(&s->reference);
-    app_sweep_free_texts(&s->patterns);
-    app_sweep_free_texts(&s->signals);
-    app_sweep_free_texts(&s->errors);
-    app_sweep_axes_free(&s->axes);
-}
-
-static void count_verdicts(const Sweep* s, int counts[SWEEP_VERDICT_COUNT])
-{
-    for (int i = 0; i < s->ncombination; i++) {
-        counts[s->jobs[s->nreference + i].verdict]++;
-    }
-}
-
-static void print_summary(const Sweep* s, const int counts[SWEEP_VERDICT_COUNT], double wall_time)
-{
-    double cpu_time = 0.0;
-    for (int i = 0; i < s->nreference + s->ncombination; i++) {
-        cpu_time += s->jobs[i].cpu_time;
-    }
-    int nrun = s->ncombination - counts[SWEEP_WAITING];
-    printf("%d run%s", nrun, nrun == 1 ? "" : "s");
-    for (int i = 1; i < SWEEP_VERDICT_COUNT; i++) {
-        if (counts[i] > 0) {
-            printf("%s %d %s", i == SWEEP_FINISHED || counts[SWEEP_FINISHED] == 0 ? ":" : ",", counts[i],
-                   app_sweep_verdict_name((SweepVerdict)i));
-        }
-    }
-    printf("; %.3g s of CPU time in %.3g s%s%s\n", cpu_time, wall_time,
-           s->arguments->output != NULL ? ", table in " : "", s->arguments->output != NULL ? s->arguments->output : "");
-}
-
-// References and runs without results: to stderr.
-static void print_troubles(const Sweep* s)
-{
-    for (int i = 0; i < s->nreference + s->ncombination; i++) {
-        const SweepJob* job = &s->jobs[i];
-        bool is_reference = i < s->nreference;
-        if (job->verdict >= SWEEP_CRASHED || (is_reference && job->verdict > SWEEP_FINISHED)) {
-            fprintf(stderr, "interim: %s %d: %s%s%s\n", is_reference ? "reference" : "run",
-                    1 + (is_reference ? i : i - s->nreference), app_sweep_verdict_name(job->verdict),
-                    job->message[0] != '\0' ? ": " : "", job->message);
-        }
-    }
-}
+// ---------------------------------------------------------------------------- command
 
 // The page, with the runs over time where their results are kept.
-static bool write_report(Sweep* s, const char* path)
+static void write_report(AppStudy* s, const char* path)
 {
     enum { MOST_RUNS = 24 };
     ItmReportRun runs[MOST_RUNS];
-    char* names[MOST_RUNS] = {NULL};
+    char *names[MOST_RUNS] = {NULL}, files[MOST_RUNS][32];
     int n = 0;
-    for (int i = s->nreference; s->keep != NULL && i < s->nreference + s->ncombination && n < MOST_RUNS; i++) {
+    for (int i = 0; s->keep != NULL && i < s->info.nrun && n < MOST_RUNS; i++) {
         ItmTable* table = NULL;
-        if (s->jobs[i].output != NULL && itm_results_read(&table, s->jobs[i].output, NULL) == ITM_OK) {
-            runs[n++] = (ItmReportRun){app_tables_base_name(s->jobs[i].output), table};
+        char kept[4096];
+        snprintf(files[n], sizeof files[n], "run%d.h5", i + 1);
+        snprintf(kept, sizeof kept, "%s/%s", s->keep, files[n]);
+        if (access(kept, R_OK) == 0 && itm_results_read(&table, kept, NULL) == ITM_OK) {
+            runs[n] = (ItmReportRun){files[n], table};
+            n++;
         }
     }
     if (n > 0 && itm_report_name_runs(names, runs, n)) {
@@ -278,66 +183,54 @@ static bool write_report(Sweep* s, const char* path)
             runs[i].label = names[i];
         }
     }
-    int status = app_report_write_sweep(s->arguments->output, path, app_tables_base_name(s->arguments->model), runs, n,
-                                        s->arguments->is_quiet);
+    s->has_failed = app_report_write_sweep(s->output, path, app_tables_base_name(s->info.model), runs, n,
+                                           s->arguments->is_quiet) != APP_FINISHED;
     for (int i = 0; i < n; i++) {
         itm_results_table_destroy((ItmTable*)runs[i].table);
         free(names[i]);
     }
-    return status == APP_FINISHED;
 }
 
-// The exit status: a run that broke down, timed out or crashed is a result, one that could not be run is not.
-static int finish(Sweep* s, double wall_time)
+static AppStudy make_sweep(const AppArguments* arguments)
 {
-    int counts[SWEEP_VERDICT_COUNT] = {0};
-    count_verdicts(s, counts);
-    if (!s->has_failed) {
-        app_sweep_write_table(s);
-    }
-    if (!s->arguments->is_quiet) {
-        app_sweep_table_print(&s->table);
-        print_summary(s, counts, wall_time);
-    }
-    print_troubles(s);
-    const char* report = app_arguments_get(s->arguments, "--report");
-    if (report != NULL && !s->has_failed) {
-        s->has_failed = !write_report(s, report);
-    }
-    bool has_failed = s->has_failed || counts[SWEEP_FAILED] > 0;
-    for (int i = 0; i < s->nreference; i++) {
-        has_failed = has_failed || s->jobs[i].verdict == SWEEP_FAILED;
-    }
-    return has_failed ? APP_BAD_INPUT : APP_FINISHED;
+    AppStudy s = {
+        .arguments = arguments, .name = "sweep", .print = app_sweep_table_print, .write_report = write_report};
+    app_study_set_defaults(&s);
+    s.table = (ItmStudyTableOptions){.has_costs = true, .digits = 12};
+    return s;
 }
 
 static int sweep(const AppArguments* arguments)
 {
-    Sweep s = {.arguments = arguments};
-    int status = APP_BAD_INPUT;
-    if (set_up(&s)) {
-        AppProgress progress = app_progress_begin(s.nreference + s.ncombination, arguments->is_quiet);
-        SweepPool pool = {.model = arguments->model,
-                          .sandbox = arguments->sandbox,
-                          .jobs = s.jobs,
-                          .njob = s.nreference + s.ncombination,
-                          .nworker = s.nworker,
-                          .timeout = s.timeout,
-                          .progress = &progress,
-                          .done = app_sweep_take_job,
-                          .context = &s};
-        app_sweep_pool_run(&pool);
-        app_progress_end(&progress);
-        status = finish(&s, app_wall_time() - progress.start);
-    }
-    if (app_signals_get() != 0) {
-        fprintf(stderr, "interim: interrupted by signal %d; the table contains the completed runs\n",
-                app_signals_get());
-        status = 128 + app_signals_get();
-    }
-    tear_down(&s);
+    AppStudy s = make_sweep(arguments);
+    int status = read_arguments(&s) ? app_study_run(&s) : APP_BAD_INPUT;
+    app_study_free(&s);
     return status;
 }
+
+static int merge(const AppArguments* arguments)
+{
+    AppStudy s = make_sweep(arguments);
+    s.table.has_costs = app_arguments_get(arguments, "--no-costs") == NULL;
+    int status = app_study_merge(&s);
+    app_study_free(&s);
+    return status;
+}
+
+static const AppCommand MERGE = {
+    .name = "sweep merge",
+    .synopsis = "TABLE.csv [OPTION]...",
+    .help = "put the parts of a sweep together",
+    .details =
+        "Reads the parts that interim sweep --shard -o TABLE.csv has written beside TABLE.csv (TABLE.shard1of16.journal, ...)\n"
+        "and writes the table. Complains if a run is in none of the parts.",
+    .options = MERGE_OPTIONS,
+    .noption = (int)(sizeof MERGE_OPTIONS / sizeof MERGE_OPTIONS[0]),
+    .operand = "table",
+    .run = merge,
+};
+
+static const AppCommand* const SUBCOMMANDS[] = {&MERGE, NULL};
 
 const AppCommand app_sweep_command = {
     .name = "sweep",
@@ -353,9 +246,11 @@ const AppCommand app_sweep_command = {
         "\n"
         "The reference of a run is the same combination with its own values replaced by those of --reference; runs\n"
         "that differ only in these values share a reference. A run that breaks down or times out is a result\n"
-        "like any other. Exit status: 0 all runs were executed; 1 wrong usage or invalid model; 128 + signal\n"
-        "number if interrupted, with the completed runs in the table.",
+        "like any other. With -o TABLE.csv every completed run is in TABLE.journal at once, and --resume continues a\n"
+        "sweep that was interrupted or killed. Exit status: 0 all runs were executed; 1 wrong usage or invalid model;\n"
+        "128 + signal number if interrupted, with the completed runs in the table.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = sweep,
+    .subcommands = SUBCOMMANDS,
 };

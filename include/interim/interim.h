@@ -25,5 +25,6 @@
 #include "interim/results.h"
 #include "interim/report.h"
 #include "interim/run.h"
+#include "interim/study.h"
 
 #endif

@@ -58,6 +58,8 @@ static struct {
     ItmRun* ItmRun;
     ItmLinear* ItmLinear;
     ItmDrives* ItmDrives;
+    ItmStudy* ItmStudy;
+    ItmStudyPool* ItmStudyPool;
     ItmTable* ItmTable;
     ItmProvenance* ItmProvenance;
 } objects;
@@ -128,6 +130,10 @@ static void create_objects(void)
     CHECK_OK(itm_run_create(&objects.ItmRun, file, run_cosim, &run, &error), &error);
     CHECK_OK(itm_linear_create(&objects.ItmLinear, objects.ItmCosim, NULL, 0, NULL, 0),
              itm_cosim_get_error(objects.ItmCosim));
+    CHECK_OK(itm_study_create(&objects.ItmStudy, path, NULL, NULL, 0, &error), &error);
+    CHECK_OK(itm_study_add_axis(objects.ItmStudy, "run.duration=0,1ms", &error), &error);
+    CHECK_OK(itm_study_prepare(objects.ItmStudy, &error), &error);
+    CHECK_OK(itm_study_pool_create(&objects.ItmStudyPool, objects.ItmStudy, NULL, &error), &error);
     create_table(file);
     CHECK_OK(itm_results_create(&objects.ItmResults, results_path, objects.ItmModel, "", "", &error), &error);
 }
@@ -135,6 +141,8 @@ static void create_objects(void)
 static void destroy_objects(void)
 {
     itm_results_close(objects.ItmResults, ITM_VERDICT_FINISHED, NULL, NULL);
+    itm_study_pool_destroy(objects.ItmStudyPool);
+    itm_study_destroy(objects.ItmStudy);
     itm_results_table_destroy(objects.ItmTable);
     itm_provenance_destroy(objects.ItmProvenance);
     itm_run_destroy(objects.ItmRun);

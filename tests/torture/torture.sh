@@ -57,5 +57,6 @@ else
     campaign matrix "$build/tests/torture_matrix" "$time" "$source"/examples/*.yaml
     campaign valgrind memcheck
     campaign soak soak
+    campaign cluster "$tests/cluster.sh" "$source" "$build" 500
 fi
 [ "$failed" -eq 0 ]

@@ -244,6 +244,23 @@ static ItmStatus finish(ItmModelFile** file, ItmModelFile* read, ItmFileParts* p
     return ITM_OK;
 }
 
+ItmStatus itm_file_build_document(ItmModelFile** file, ItmDocument* doc, const char* text, size_t length,
+                                  const char* name, const char* root, const char* const* overrides, int noverride,
+                                  ItmError* error)
+{
+    *file = NULL;
+    ItmModelFile* read = calloc(1, sizeof *read);
+    if (read == NULL) {
+        itm_document_free(doc);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    ItmFileParts parts = {0};
+    ItmStatus status = keep_source(read, name, text, length, overrides, noverride, error);
+    status =
+        status == ITM_OK ? itm_file_read_document(read, &parts, doc, name, root, overrides, noverride, error) : status;
+    return finish(file, read, &parts, doc, status, error);
+}
+
 // As itm_file_parse; root: as for itm_file_load_below.
 static ItmStatus parse_below(ItmModelFile** file, const char* text, size_t length, const char* name, const char* root,
                              const char* const* overrides, int noverride, ItmError* error)

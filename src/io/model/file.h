@@ -34,6 +34,10 @@ ItmStatus itm_file_read(ItmModelFile* file, ItmFileParts* parts, ItmDocument* do
 // The same from a document that is there already.
 ItmStatus itm_file_read_document(ItmModelFile* file, ItmFileParts* parts, ItmDocument* doc, const char* name,
                                  const char* root, const char* const* overrides, int noverride, ItmError* error);
+// Both halves from a document that is there already, which is freed, and the text that it was parsed from.
+ItmStatus itm_file_build_document(ItmModelFile** file, ItmDocument* doc, const char* text, size_t length,
+                                  const char* name, const char* root, const char* const* overrides, int noverride,
+                                  ItmError* error);
 // file_ssp.c: the document of a system structure. folder: where its archive is unpacked; NULL: sources are relative to the file.
 ItmStatus itm_file_make_ssp_document(ItmDocument* doc, const ItmSsp* ssp, const char* folder, ItmError* error);
 // Free what a file and its parts hold, not the structs themselves.

@@ -1,15 +1,13 @@
-#include "sweep.h"
+// Lists of values of a factor: "a,b,c", with ranges "first:last:count" and, evenly in the logarithm, "first:last:countlog".
+#include "study/study.h"
+
+#include "base/error.h"
+#include "io/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool complain(const char* what, const char* text, size_t length)
-{
-    fprintf(stderr, "interim sweep: %s '%.*s' (see: interim help sweep)\n", what, (int)length, text);
-    return false;
-}
 
 // ---------------------------------------------------------------------------- ranges
 
@@ -99,42 +97,46 @@ static bool parse_range(Range* range, const char* text, size_t length)
     return true;
 }
 
-static double range_value(const Range* range, int i)
+static double get_range_value(const Range* range, int i)
 {
-    if (i == 0) {
-        return range->first;
+    if (i == 0 || i == range->count - 1) {
+        return i == 0 ? range->first : range->last;
     }
     double share = (double)i / (range->count - 1);
-    if (i == range->count - 1) {
-        return range->last;
-    }
     return range->is_log ? range->first * pow(range->last / range->first, share)
                          : range->first + (range->last - range->first) * share;
 }
 
-static bool add_range(SweepAxis* axis, const Range* range, const char* text, size_t length)
+static ItmStatus add_range(ItmStudy* study, ItmStudyTexts* texts, const Range* range, const char* text, size_t length,
+                           ItmError* error)
 {
-    if (range->count < 2 || range->count > SWEEP_MOST_RUNS) {
-        return complain("a range requires at least 2 and at most 100000 values, got", text, length);
+    if (range->count < 2 || range->count > ITM_STUDY_MOST_RUNS) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_study_add_axis", NULL,
+                             "a range requires at least 2 and at most %d values, got '%.*s'", ITM_STUDY_MOST_RUNS,
+                             (int)length, text);
     }
     if (range->is_log && !(range->first / range->last > 0.0)) {
-        return complain("a logarithmic range cannot cross zero:", text, length);
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_study_add_axis", NULL,
+                             "a logarithmic range cannot cross zero: '%.*s'", (int)length, text);
     }
     for (int i = 0; i < range->count; i++) {
-        char value[128];
-        int n = snprintf(value, sizeof value, "%.12g%s%.*s", range_value(range, i), range->unit_length > 0 ? " " : "",
-                         (int)range->unit_length, range->unit);
-        if (!app_sweep_add_text(&axis->values, value, (size_t)n)) {
-            return false;
+        ItmText value = {0};
+        itm_text_add_number(&value, get_range_value(range, i), 12);
+        itm_text_add(&value, range->unit_length > 0 ? " " : "");
+        itm_text_add_bytes(&value, range->unit, range->unit_length);
+        bool is_added = !value.has_failed && itm_study_add_text(study, texts, value.chars, value.length);
+        itm_text_free(&value);
+        if (!is_added) {
+            return itm_study_fail_memory(error);
         }
     }
-    return true;
+    return ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- items
 
 // Length of the first item of a list: up to a comma outside brackets and quotes.
-static size_t item_length(const char* text)
+static size_t measure_item(const char* text)
 {
     int depth = 0;
     char quote = '\0';
@@ -152,7 +154,8 @@ static size_t item_length(const char* text)
     return n;
 }
 
-static bool add_item(SweepAxis* axis, const char* text, size_t length)
+static ItmStatus add_item(ItmStudy* study, const ItmStudyFactor* factor, ItmStudyTexts* texts, const char* text,
+                          size_t length, ItmError* error)
 {
     Range range;
     size_t spaces = skip_spaces(text, length);
@@ -162,82 +165,54 @@ static bool add_item(SweepAxis* axis, const char* text, size_t length)
         length--;
     }
     if (length == 0) {
-        return complain("missing value in the list of", axis->key, strlen(axis->key));
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_study_add_axis", NULL, "missing value in the list of '%s'",
+                             factor->key);
     }
-    return parse_range(&range, text, length) ? add_range(axis, &range, text, length)
-                                             : app_sweep_add_text(&axis->values, text, length);
+    if (parse_range(&range, text, length)) {
+        return add_range(study, texts, &range, text, length, error);
+    }
+    return itm_study_add_text(study, texts, text, length) ? ITM_OK : itm_study_fail_memory(error);
 }
 
-static bool add_items(SweepAxis* axis, const char* text)
+// ---------------------------------------------------------------------------- choices
+
+ItmStatus itm_values_set(ItmStudy* study, ItmStudyFactor* factor, const char* const* texts, int count,
+                         const double* weights, ItmError* error)
 {
-    for (;;) {
-        size_t length = item_length(text);
-        if (!add_item(axis, text, length)) {
-            return false;
+    double sum = 0.0, total = 0.0;
+    factor->distribution = ITM_DISTRIBUTION_CHOICE;
+    factor->texts = itm_owned_take(&study->owned, (size_t)count, sizeof *factor->texts);
+    factor->numbers = itm_owned_take(&study->owned, (size_t)count, sizeof *factor->numbers);
+    factor->shares = itm_owned_take(&study->owned, (size_t)count, sizeof *factor->shares);
+    if (factor->texts == NULL || factor->numbers == NULL || factor->shares == NULL) {
+        return itm_study_fail_memory(error);
+    }
+    factor->nvalue = count;
+    for (int i = 0; i < count; i++) {
+        total += weights != NULL ? weights[i] : 1.0;
+    }
+    for (int i = 0; i < count; i++) {
+        sum += weights != NULL ? weights[i] : 1.0;
+        factor->texts[i] = texts[i];
+        factor->shares[i] = i == count - 1 ? 1.0 : sum / total;
+        if (itm_expression_evaluate(texts[i], &factor->numbers[i], NULL, 0, NULL) != ITM_OK) {
+            factor->numbers[i] = NAN;
         }
-        if (text[length] == '\0') {
-            return true;
-        }
+    }
+    return ITM_OK;
+}
+
+ItmStatus itm_values_read(ItmStudy* study, ItmStudyFactor* factor, const char* text, ItmError* error)
+{
+    ItmStudyTexts texts = {0};
+    ItmStatus status = ITM_OK;
+    for (bool is_last = false; !is_last && status == ITM_OK;) {
+        size_t length = measure_item(text);
+        status = add_item(study, factor, &texts, text, length, error);
+        is_last = text[length] == '\0';
         text += length + 1;
     }
-}
-
-bool app_sweep_axes_add(SweepAxes* axes, const char* text)
-{
-    size_t length = strcspn(text, "=");
-    if (length == 0 || text[length] == '\0') {
-        return complain("--over requires KEY=VALUE,VALUE,..., got", text, strlen(text));
-    }
-    if (app_sweep_axes_find(axes, text) != ITM_NONE) {
-        return complain("only one --over per key is allowed, but there are two for", text, length);
-    }
-    SweepAxis* moved = realloc(axes->items, ((size_t)axes->count + 1) * sizeof *moved);
-    axes->items = moved != NULL ? moved : axes->items;
-    char* key = moved != NULL ? strndup(text, length) : NULL;
-    if (key == NULL) {
-        return app_sweep_complain_memory();
-    }
-    axes->items[axes->count++] = (SweepAxis){.key = key};
-    return add_items(&axes->items[axes->count - 1], text + length + 1);
-}
-
-void app_sweep_axes_free(SweepAxes* axes)
-{
-    for (int i = 0; i < axes->count; i++) {
-        SweepAxis* axis = &axes->items[i];
-        app_sweep_free_texts(&axis->values);
-        free(axis->key);
-    }
-    free(axes->items);
-    *axes = (SweepAxes){0};
-}
-
-// ---------------------------------------------------------------------------- combinations
-
-int app_sweep_axes_count(const SweepAxes* axes)
-{
-    long count = 1;
-    for (int i = 0; i < axes->count && count <= SWEEP_MOST_RUNS; i++) {
-        count *= axes->items[i].values.count;
-    }
-    return count <= SWEEP_MOST_RUNS ? (int)count : SWEEP_MOST_RUNS + 1;
-}
-
-const char* app_sweep_axes_get(const SweepAxes* axes, int combination, int axis)
-{
-    for (int i = axes->count - 1; i > axis; i--) {
-        combination /= axes->items[i].values.count;
-    }
-    return axes->items[axis].values.items[combination % axes->items[axis].values.count];
-}
-
-int app_sweep_axes_find(const SweepAxes* axes, const char* text)
-{
-    size_t length = strcspn(text, "=");
-    for (int i = 0; i < axes->count; i++) {
-        if (strlen(axes->items[i].key) == length && memcmp(axes->items[i].key, text, length) == 0) {
-            return i;
-        }
-    }
-    return ITM_NONE;
+    status = status == ITM_OK ? itm_values_set(study, factor, texts.items, texts.count, NULL, error) : status;
+    free(texts.items);
+    return status;
 }

@@ -1,0 +1,264 @@
+// The table of a study as HDF5: /factors/NAME, /responses/NAME, /verdict, /end_time, /signals/NAME and the texts of study and model.
+// Without times of creation, so that the same study gives the same bytes.
+#include "study/study.h"
+
+#include "base/error.h"
+#include "base/guard.h"
+#include "io/results/hdf5.h"
+#include "io/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Writer {
+    const ItmStudy* study;
+    hid_t file, creation;
+    bool has_failed;
+} Writer;
+
+// ---------------------------------------------------------------------------- pieces
+
+static hid_t make_string_type(const char* text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+static void add_attribute(Writer* w, hid_t object, const char* name, const char* text)
+{
+    hid_t type = make_string_type(text), space = H5Screate(H5S_SCALAR);
+    hid_t attribute = object >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
+    w->has_failed = attribute < 0 || H5Awrite(attribute, type, text) < 0 || w->has_failed;
+    if (attribute >= 0) {
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static void add_text(Writer* w, hid_t group, const char* name, const char* text)
+{
+    hid_t type = make_string_type(text), space = H5Screate(H5S_SCALAR);
+    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, w->creation, H5P_DEFAULT);
+    w->has_failed = dataset < 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0 || w->has_failed;
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+// A dataset of reals (rows x columns; 0 columns: a vector); -1 on failure.
+static hid_t add_reals(Writer* w, hid_t group, const char* name, const double* values, int nrow, int ncolumn)
+{
+    hsize_t size[2] = {(hsize_t)nrow, (hsize_t)ncolumn};
+    hid_t space = H5Screate_simple(ncolumn > 0 ? 2 : 1, size, NULL);
+    hid_t dataset = H5Dcreate2(group, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, w->creation, H5P_DEFAULT);
+    w->has_failed =
+        dataset < 0 || H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0 || w->has_failed;
+    H5Sclose(space);
+    return dataset;
+}
+
+static void close_dataset(hid_t dataset)
+{
+    if (dataset >= 0) {
+        H5Dclose(dataset);
+    }
+}
+
+// A slash would make a group.
+static void make_name(char* name, size_t size, const char* text)
+{
+    snprintf(name, size, "%s", text);
+    for (char* c = name; *c != '\0'; c++) {
+        *c = *c == '/' ? '_' : *c;
+    }
+}
+
+// ---------------------------------------------------------------------------- columns
+
+static void add_factors(Writer* w, hid_t group, double* column)
+{
+    const ItmStudy* s = w->study;
+    for (int i = 0; i < s->factors.count; i++) {
+        const ItmStudyFactor* f = &s->factors.items[i];
+        bool is_choice = f->distribution == ITM_DISTRIBUTION_CHOICE, has_words = false;
+        ItmText values = {0};
+        itm_text_add(&values, "[");
+        for (int k = 0; k < f->nvalue && is_choice; k++) {
+            has_words = has_words || isnan(f->numbers[k]);
+            itm_text_add(&values, k > 0 ? "," : "");
+            itm_text_add_json(&values, f->texts[k]);
+        }
+        itm_text_add(&values, "]");
+        for (int run = 0; run < s->nrun; run++) {
+            double value = s->points[(size_t)run * (size_t)s->factors.count + (size_t)i];
+            column[run] = is_choice && !has_words ? f->numbers[(int)value] : value;
+        }
+        char name[256];
+        make_name(name, sizeof name, f->name);
+        hid_t dataset = add_reals(w, group, name, column, s->nrun, 0);
+        add_attribute(w, dataset, "key", f->key);
+        add_attribute(w, dataset, "unit", f->unit);
+        if (has_words) {
+            add_attribute(w, dataset, "values", values.chars != NULL ? values.chars : "");
+        }
+        w->has_failed = w->has_failed || values.has_failed;
+        itm_text_free(&values);
+        close_dataset(dataset);
+    }
+}
+
+static void add_responses(Writer* w, hid_t group, double* column)
+{
+    const ItmStudy* s = w->study;
+    for (int i = 0; i < s->responses.count; i++) {
+        const ItmStudyResponse* r = &s->responses.items[i];
+        for (int run = 0; run < s->nrun; run++) {
+            column[run] = s->runs[run].responses[i];
+        }
+        char name[256];
+        make_name(name, sizeof name, r->name);
+        hid_t dataset = add_reals(w, group, name, column, s->nrun, 0);
+        add_attribute(w, dataset, "unit", r->unit);
+        add_attribute(w, dataset, "statistic", itm_response_statistic_name(r->statistic));
+        add_attribute(w, dataset, "expression", r->expression);
+        close_dataset(dataset);
+    }
+}
+
+static void add_outcomes(Writer* w, double* column)
+{
+    const ItmStudy* s = w->study;
+    ItmText names = {0}, messages = {0};
+    itm_text_add(&names, "[");
+    for (int i = 0; i < ITM_STUDY_VERDICT_COUNT; i++) {
+        itm_text_format(&names, "%s\"%s\"", i > 0 ? "," : "", itm_study_verdict_name((ItmStudyVerdict)i));
+    }
+    itm_text_add(&names, "]");
+    itm_text_add(&messages, "[");
+    for (int run = 0; run < s->nrun; run++) {
+        itm_text_add(&messages, run > 0 ? "," : "");
+        itm_text_add_json(&messages, s->runs[run].message);
+        column[run] = s->runs[run].verdict;
+    }
+    itm_text_add(&messages, "]");
+    w->has_failed = w->has_failed || names.has_failed || messages.has_failed;
+    hid_t dataset = add_reals(w, w->file, "verdict", column, s->nrun, 0);
+    add_attribute(w, dataset, "names", names.chars != NULL ? names.chars : "");
+    close_dataset(dataset);
+    for (int run = 0; run < s->nrun; run++) {
+        column[run] = s->runs[run].end_time;
+    }
+    dataset = add_reals(w, w->file, "end_time", column, s->nrun, 0);
+    add_attribute(w, dataset, "unit", "s");
+    close_dataset(dataset);
+    add_text(w, w->file, "messages", messages.chars != NULL ? messages.chars : "");
+    itm_text_free(&names);
+    itm_text_free(&messages);
+}
+
+static void add_traces(Writer* w, hid_t group)
+{
+    const ItmStudy* s = w->study;
+    size_t npoint = (size_t)s->npoint;
+    double* values = malloc(sizeof *values * npoint * (size_t)(s->nrun + 1));
+    if (values == NULL) {
+        w->has_failed = true;
+        return;
+    }
+    for (size_t k = 0; k < npoint; k++) {
+        values[k] = s->duration * (double)k / (double)(npoint - 1);
+    }
+    hid_t dataset = add_reals(w, group, "time", values, s->npoint, 0);
+    add_attribute(w, dataset, "unit", "s");
+    close_dataset(dataset);
+    for (int i = 0; i < s->ntrace; i++) {
+        for (int run = 0; run < s->nrun; run++) {
+            memcpy(values + npoint * (size_t)run, s->runs[run].traces + npoint * (size_t)i, sizeof *values * npoint);
+        }
+        dataset = add_reals(w, group, s->signals.items[s->traces[i]], values, s->nrun, s->npoint);
+        add_attribute(w, dataset, "unit", s->signal_units.items[s->traces[i]]);
+        close_dataset(dataset);
+    }
+    free(values);
+}
+
+static hid_t open_group(Writer* w, const char* name)
+{
+    hid_t group = H5Gcreate2(w->file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    w->has_failed = group < 0 || w->has_failed;
+    return group;
+}
+
+static void close_group(hid_t group)
+{
+    if (group >= 0) {
+        H5Gclose(group);
+    }
+}
+
+// ---------------------------------------------------------------------------- file
+
+static void write_content(Writer* w, double* column)
+{
+    const ItmStudy* s = w->study;
+    add_attribute(w, w->file, "interim", itm_version());
+    add_attribute(w, w->file, "title", s->title);
+    add_attribute(w, w->file, "design", itm_design_type_name(s->design.type));
+    add_text(w, w->file, "signature", s->signature);
+    add_text(w, w->file, "study", s->text);
+    add_text(w, w->file, "model", s->model_text);
+    hid_t group = open_group(w, "factors");
+    add_factors(w, group, column);
+    close_group(group);
+    group = open_group(w, "responses");
+    add_responses(w, group, column);
+    close_group(group);
+    add_outcomes(w, column);
+    if (s->ntrace > 0) {
+        group = open_group(w, "signals");
+        add_traces(w, group);
+        close_group(group);
+    }
+}
+
+ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* error)
+{
+    ITM_GUARD(s != NULL && path != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
+    ItmStatus status = itm_hdf5_load(error);
+    if (status != ITM_OK) {
+        return status;
+    }
+    size_t size = strlen(path) + 6;
+    char* part = malloc(size);
+    double* column = calloc((size_t)s->nrun + 1, sizeof *column);
+    Writer w = {.study = s, .file = -1};
+    if (part == NULL || column == NULL) {
+        status = itm_study_fail_memory(error);
+    } else {
+        snprintf(part, size, "%s.part", path);
+        w.creation = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_obj_track_times(w.creation, false);
+        w.file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        if (w.file >= 0) {
+            write_content(&w, column);
+            w.has_failed = H5Fclose(w.file) < 0 || w.has_failed;
+        }
+        H5Pclose(w.creation);
+        if (w.file < 0 || w.has_failed || rename(part, path) != 0) {
+            status = itm_error_set(error, ITM_ERR_IO, __func__, NULL, "cannot write '%s'", path);
+            remove(part);
+        }
+    }
+    free(part);
+    free(column);
+    return status;
+}
