@@ -16,7 +16,7 @@ OUT = os.path.join(ROOT, "docs/reference/model.schema.json")
 
 WORD = re.compile(r"`([A-Za-z0-9_#-]+)`")
 LAW = ["coefficient", "area", "diameter", "discharge", "threshold", "one_way"]  # of an orifice
-PLACEHOLDERS = {"name", "joint", "direction", "cylinder"}  # {joint: value} maps any name
+PLACEHOLDERS = {"name", "joint", "direction", "cylinder", "node"}  # {joint: value} maps any name
 
 # ---------------------------------------------------------------------------- tables of the page
 
@@ -109,7 +109,7 @@ def one_type(text):
         return {"type": "object"}
     if text.startswith(("signal", "drive", "output of another")):
         return SIGNAL
-    if text.startswith(("number", "whole number", "integer", "time", "bytes", "expression", "value", "length", "angle")):
+    if text.startswith(("number", "whole number", "integer", "time", "bytes", "expression", "value", "length", "angle", "ratio")):
         return EXPRESSION
     if re.match(r"^\d+ to \d+$", text):
         return EXPRESSION

@@ -252,22 +252,6 @@ static int count_rows(const ItmCosim* x)
     return n;
 }
 
-#define MOST_ERROR 0.5  // of the machine's energy: a run that is farther off its energy balance shows nothing
-
-// Whether the energies of a run balance; not to the accuracy that a user wants, which the verdict of a run judges, but so that it can be
-// called a run of the machine.
-static ItmStatus check_balance(ItmCosim* x)
-{
-    double error = itm_verdict_get_excess(x, ITM_DOUBT_ENERGY, ITM_NONE)->largest,
-           energy = itm_cosim_get_scale(x).energy;
-    if (error <= MOST_ERROR * energy) {
-        return ITM_OK;
-    }
-    return itm_error_set(&x->error, ITM_ERR_DIVERGED, "itm_advice_run", "energy",
-                         "the energy balance is off by up to %.3g J, %.2g %% of the machine's %.3g J", error,
-                         100.0 * error / energy, energy);
-}
-
 ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* change)
 {
     ITM_GUARD(x != NULL && change != NULL && nstep >= 0, ITM_ERR_ARGUMENT);
@@ -280,7 +264,7 @@ ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* c
         nrow = k == 0 ? count_rows(x) : nrow;
         *change = count_rows(x) != nrow ? fmin(*change, itm_cosim_get_time(x)) : *change;
     }
-    return status == ITM_OK ? check_balance(x) : status;
+    return status;
 }
 
 // ---------------------------------------------------------------------------- work

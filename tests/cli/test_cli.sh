@@ -248,7 +248,7 @@ a_breakdown_is_status_2_and_leaves_results() {
     grep -q '"reason": "broke down at ' r.json
 }
 
-# Held forces make this crane tremble: doubts are told in every way, and a status of their own is for those who ask.
+# Held forces make this crane tremble: doubts are printed in every way, and a status of their own is for those who ask.
 doubts_are_told_also_quietly_and_strictly() {
     shaky="--set cosim.coupling=zoh --set cosim.exchange=hold --until 0.28s"
     expect 0 "$interim" run "$source/examples/crane-double.yaml" $shaky -o r.csv --report r.html
