@@ -190,6 +190,13 @@ ItmStatus itm_study_pool_start(ItmStudyPool* p, int run, ItmError* error)
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
+        // only the parent reads: with a reader of its own a child whose parent has died would write for ever
+        close(ends[0]);
+        for (int i = 0; i < p->options.nworker; i++) {
+            if (p->slots[i].pid != 0) {
+                close(p->slots[i].descriptor);
+            }
+        }
         be_child(p, run, ends[1], parent);
     }
     int reason = errno;

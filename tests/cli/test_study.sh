@@ -224,6 +224,28 @@ a_crash_of_one_run_does_not_touch_the_others() {
     err_has "--resume continues"
 }
 
+# A run whose outcome is larger than a pipe holds (64 KiB) ends although nobody reads it any more.
+children_end_with_their_parent() {
+    pendulum 2 "jobs: 2"
+    "$interim" study study.yaml -q -o big.csv --until 300s --set run.output_interval=0.01s >/dev/null 2>&1 &
+    pid=$!
+    tries=0
+    while [ ! -e big.csv ] && [ $tries -lt 600 ]; do sleep 0.02; tries=$((tries + 1)); done
+    children=
+    while [ -z "$children" ] && kill -0 "$pid" 2>/dev/null; do children=$(cat "/proc/$pid/task/$pid/children"); done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    [ -n "$children" ] || fail "no run was under way"
+    tries=0
+    for child in $children; do
+        while kill -0 "$child" 2>/dev/null; do
+            tries=$((tries + 1))
+            [ $tries -lt 200 ] || { kill -KILL "$child"; fail "a child outlives its parent"; }
+            sleep 0.05
+        done
+    done
+}
+
 # ---------------------------------------------------------------------------- sensitivity
 
 # The closed form: first 0.3139, 0.4424, 0; total 0.5576, 0.4424, 0.2437.
@@ -263,6 +285,7 @@ run_case tables_are_the_same_for_any_number_of_jobs_and_shards
 run_case a_study_goes_on_after_kill_9
 run_case a_sweep_goes_on_too_and_has_parts
 run_case a_crash_of_one_run_does_not_touch_the_others
+run_case children_end_with_their_parent
 run_case sobol_indices_of_the_ishigami_function
 run_case a_page_shows_it_all
 finish
