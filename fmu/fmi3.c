@@ -2,6 +2,7 @@
 #include "fmi/fmi3.h"
 
 #include "instance.h"
+#include "refuse.h"
 
 #include "base/error.h"
 
@@ -36,8 +37,7 @@ static int judge_number(Instance* x, ItmStatus status)
     return (int)judge(x, status);
 }
 
-// A function that belongs to something the FMU does not offer.
-static fmi3Status refuse(Instance* x, const char* function)
+fmi3Status fmi3_refuse(const Instance* x, const char* function)
 {
     union {
         void* data;
@@ -149,7 +149,7 @@ fmi3Status fmi3ExitInitializationMode(fmi3Instance c)
 
 fmi3Status fmi3EnterEventMode(fmi3Instance c)
 {
-    return refuse(c, "there is no event mode");
+    return fmi3_refuse(c, "there is no event mode");
 }
 
 fmi3Status fmi3EnterStepMode(fmi3Instance c)
@@ -160,12 +160,12 @@ fmi3Status fmi3EnterStepMode(fmi3Instance c)
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
 {
-    return refuse(c, "there are no structural parameters");
+    return fmi3_refuse(c, "there are no structural parameters");
 }
 
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c)
 {
-    return refuse(c, "there are no structural parameters");
+    return fmi3_refuse(c, "there are no structural parameters");
 }
 
 fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean* needs_update, fmi3Boolean* terminate,
@@ -196,7 +196,7 @@ fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
                           size_t nvalue)
 {
     if (n != nvalue) {
-        return refuse(c, "all variables are scalars: there is one value per reference");
+        return fmi3_refuse(c, "all variables are scalars: there is one value per reference");
     }
     return judge(c, instance_get(c, refs, n, values));
 }
@@ -205,7 +205,7 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
                           size_t nvalue)
 {
     if (n != nvalue) {
-        return refuse(c, "all variables are scalars: there is one value per reference");
+        return fmi3_refuse(c, "all variables are scalars: there is one value per reference");
     }
     return judge(c, instance_set(c, refs, n, values));
 }
@@ -216,14 +216,14 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
     {                                                                                                                  \
         (void)refs;                                                                                                    \
         (void)values;                                                                                                  \
-        return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");                        \
+        return n == 0 && nvalue == 0 ? fmi3OK : fmi3_refuse(c, "all variables are of type Float64");                   \
     }                                                                                                                  \
     fmi3Status fmi3Set##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const type values[],           \
                              size_t nvalue)                                                                            \
     {                                                                                                                  \
         (void)refs;                                                                                                    \
         (void)values;                                                                                                  \
-        return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");                        \
+        return n == 0 && nvalue == 0 ? fmi3OK : fmi3_refuse(c, "all variables are of type Float64");                   \
     }
 NONE(Float32, fmi3Float32)
 NONE(Int8, fmi3Int8)
@@ -243,7 +243,7 @@ fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
     (void)refs;
     (void)sizes;
     (void)values;
-    return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");
+    return n == 0 && nvalue == 0 ? fmi3OK : fmi3_refuse(c, "all variables are of type Float64");
 }
 
 fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const size_t sizes[],
@@ -252,7 +252,7 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
     (void)refs;
     (void)sizes;
     (void)values;
-    return n == 0 && nvalue == 0 ? fmi3OK : refuse(c, "all variables are of type Float64");
+    return n == 0 && nvalue == 0 ? fmi3OK : fmi3_refuse(c, "all variables are of type Float64");
 }
 
 // ---------------------------------------------------------------------------- steps
@@ -332,13 +332,16 @@ fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t
 
 fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size)
 {
-    return instance_write_state(c, state, bytes, size) == ITM_OK ? fmi3OK : refuse(c, "the state has another size");
+    return instance_write_state(c, state, bytes, size) == ITM_OK ? fmi3OK
+                                                                 : fmi3_refuse(c, "the state has another size");
 }
 
 fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState* state)
 {
     ItmStatus status = instance_read_state(c, bytes, size, state);
-    return status == ITM_OK ? fmi3OK : status == ITM_ERR_MEMORY ? fmi3Fatal : refuse(c, "the state has another size");
+    return status == ITM_OK           ? fmi3OK
+           : status == ITM_ERR_MEMORY ? fmi3Fatal
+                                      : fmi3_refuse(c, "the state has another size");
 }
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nunknown,
@@ -347,5 +350,5 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
 {
     bool is_good = nseed == nknown && nsensitivity == nunknown &&
                    instance_differentiate(c, unknowns, nunknown, knowns, nknown, seed, sensitivity);
-    return is_good ? fmi3OK : refuse(c, "derivatives are those of port accelerations with respect to port forces");
+    return is_good ? fmi3OK : fmi3_refuse(c, "derivatives are those of port accelerations with respect to port forces");
 }

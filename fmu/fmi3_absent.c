@@ -2,28 +2,16 @@
 // requires that every function is there.
 #include "fmi/fmi3.h"
 
-#include "instance.h"
+#include "refuse.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name, presence) EXPORT fmi3##name##TYPE fmi3##name;
 FMI3_FUNCTIONS(DECLARE)
 
-static fmi3Status refuse(const Instance* x, const char* function)
-{
-    union {
-        void* data;
-        fmi3LogMessageCallback* function;
-    } logger = {x->logger};
-    if (logger.function != NULL) {
-        logger.function(x->environment, fmi3Error, "logStatusError", function);
-    }
-    return fmi3Error;
-}
-
 #define ABSENT(Name, arguments)                                                                                        \
     fmi3Status fmi3##Name arguments                                                                                    \
     {                                                                                                                  \
-        return refuse(c, "fmi3" #Name " is not offered by this FMU");                                                  \
+        return fmi3_refuse(c, "fmi3" #Name " is not offered by this FMU");                                             \
     }
 #define REFS const fmi3ValueReference refs[], size_t n
 #pragma GCC diagnostic push

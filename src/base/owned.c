@@ -44,6 +44,15 @@ char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments)
     return text;
 }
 
+char* itm_owned_print(ItmOwned* owned, const char* format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char* text = itm_owned_format(owned, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
 void itm_owned_free(ItmOwned* owned)
 {
     while (owned->blocks != NULL) {

@@ -17,6 +17,12 @@ void* itm_owned_take(ItmOwned* owned, size_t count, size_t size);
 char* itm_owned_copy_string(ItmOwned* owned, const char* text);
 // What vprintf would print.
 char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments);
+// What printf would print.
+char* itm_owned_print(ItmOwned* owned, const char* format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
 void itm_owned_free(ItmOwned* owned);
 
 #endif

@@ -67,15 +67,6 @@ static ItmStatus check_def(const ItmDriveDef* def, ItmError* error)
 
 // ---------------------------------------------------------------------------- life
 
-static char* format(ItmDrives* drives, const char* text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    char* formatted = itm_owned_format(&drives->owned, text, arguments);
-    va_end(arguments);
-    return formatted;
-}
-
 // In the order of itm_drives_compute_outputs.
 static bool name_outputs(ItmDrives* drives)
 {
@@ -98,7 +89,7 @@ static bool name_outputs(ItmDrives* drives)
         const ItmDriveDef* def = &drives->defs[i / ITM_DRIVES_OUTPUTS];
         int k = i % ITM_DRIVES_OUTPUTS;
         drives->outputs[i] = k >= 3 ? REST[k - 3] : def->drum_radius > 0.0 ? WINCH[k] : ROTARY[k];
-        drives->outputs[i].name = format(drives, "%s.%s", def->name, drives->outputs[i].name);
+        drives->outputs[i].name = itm_owned_print(&drives->owned, "%s.%s", def->name, drives->outputs[i].name);
         ok = ok && drives->outputs[i].name != NULL;
     }
     return ok;
@@ -147,7 +138,7 @@ ItmStatus itm_drives_create(ItmDrives** drives, const ItmDriveDef* defs, int n, 
     }
     for (int i = 0; i < n && ok; i++) {
         d->defs[i] = defs[i];
-        d->defs[i].name = format(d, "%s", defs[i].name);
+        d->defs[i].name = itm_owned_print(&d->owned, "%s", defs[i].name);
         ok = d->defs[i].name != NULL;
     }
     if (!ok || !name_outputs(d)) {

@@ -75,6 +75,9 @@ static ItmStatus judge(ItmFmuBinary* b, int id, int status)
 #define CALL3(b, name, ...)                                                                                            \
     ((b)->f3.name == NULL ? refuse_missing(b, ID3_##name)                                                              \
                           : (begin_call(b, ID3_##name), judge(b, ID3_##name, (int)(b)->f3.name(__VA_ARGS__))))
+// A function of either version, with its name in both.
+#define CALL_EITHER(b, name2, name3, ...)                                                                              \
+    ((b)->version == 2 ? CALL2(b, name2, __VA_ARGS__) : CALL3(b, name3, __VA_ARGS__))
 #define CALL_LAYER(b, name, ...)                                                                                       \
     ((b)->layer.name == NULL                                                                                           \
          ? refuse_missing(b, ID_LAYER_##name)                                                                          \
@@ -359,8 +362,7 @@ ItmStatus itm_fmi_enter_initialization(ItmFmuBinary* b, double tolerance, double
 
 ItmStatus itm_fmi_exit_initialization(ItmFmuBinary* b)
 {
-    return b->version == 2 ? CALL2(b, ExitInitializationMode, b->instance)
-                           : CALL3(b, ExitInitializationMode, b->instance);
+    return CALL_EITHER(b, ExitInitializationMode, ExitInitializationMode, b->instance);
 }
 
 ItmStatus itm_fmi_enter_configuration(ItmFmuBinary* b)
@@ -375,7 +377,7 @@ ItmStatus itm_fmi_exit_configuration(ItmFmuBinary* b)
 
 ItmStatus itm_fmi_terminate(ItmFmuBinary* b)
 {
-    return b->version == 2 ? CALL2(b, Terminate, b->instance) : CALL3(b, Terminate, b->instance);
+    return CALL_EITHER(b, Terminate, Terminate, b->instance);
 }
 
 // ---------------------------------------------------------------------------- values
@@ -583,39 +585,34 @@ ItmStatus itm_fmi_set_slopes(ItmFmuBinary* b, const uint32_t* refs, int n, const
 
 ItmStatus itm_fmi_get_state(ItmFmuBinary* b, void** state)
 {
-    return b->version == 2 ? CALL2(b, GetFMUstate, b->instance, state) : CALL3(b, GetFMUState, b->instance, state);
+    return CALL_EITHER(b, GetFMUstate, GetFMUState, b->instance, state);
 }
 
 ItmStatus itm_fmi_set_state(ItmFmuBinary* b, void* state)
 {
-    return b->version == 2 ? CALL2(b, SetFMUstate, b->instance, state) : CALL3(b, SetFMUState, b->instance, state);
+    return CALL_EITHER(b, SetFMUstate, SetFMUState, b->instance, state);
 }
 
 void itm_fmi_free_state(ItmFmuBinary* b, void** state)
 {
-    ItmStatus status = *state == NULL    ? ITM_OK
-                       : b->version == 2 ? CALL2(b, FreeFMUstate, b->instance, state)
-                                         : CALL3(b, FreeFMUState, b->instance, state);
+    ItmStatus status = *state == NULL ? ITM_OK : CALL_EITHER(b, FreeFMUstate, FreeFMUState, b->instance, state);
     (void)status;  // a state that cannot be freed is lost, no more
     *state = NULL;
 }
 
 ItmStatus itm_fmi_get_state_bytes(ItmFmuBinary* b, void* state, size_t* size)
 {
-    return b->version == 2 ? CALL2(b, SerializedFMUstateSize, b->instance, state, size)
-                           : CALL3(b, SerializedFMUStateSize, b->instance, state, size);
+    return CALL_EITHER(b, SerializedFMUstateSize, SerializedFMUStateSize, b->instance, state, size);
 }
 
 ItmStatus itm_fmi_serialize(ItmFmuBinary* b, void* state, void* bytes, size_t size)
 {
-    return b->version == 2 ? CALL2(b, SerializeFMUstate, b->instance, state, bytes, size)
-                           : CALL3(b, SerializeFMUState, b->instance, state, bytes, size);
+    return CALL_EITHER(b, SerializeFMUstate, SerializeFMUState, b->instance, state, bytes, size);
 }
 
 ItmStatus itm_fmi_deserialize(ItmFmuBinary* b, const void* bytes, size_t size, void** state)
 {
-    return b->version == 2 ? CALL2(b, DeSerializeFMUstate, b->instance, bytes, size, state)
-                           : CALL3(b, DeserializeFMUState, b->instance, bytes, size, state);
+    return CALL_EITHER(b, DeSerializeFMUstate, DeserializeFMUState, b->instance, bytes, size, state);
 }
 
 ItmStatus itm_fmi_get_directional(ItmFmuBinary* b, const uint32_t* unknowns, int nunknown, const uint32_t* knowns,
@@ -725,42 +722,34 @@ ItmStatus itm_fmi_count_states(ItmFmuBinary* b, size_t* nx, size_t* nz)
 ItmStatus itm_fmi_set_time(ItmFmuBinary* b, double t)
 {
     b->time = t;
-    return b->version == 2 ? CALL2(b, SetTime, b->instance, t) : CALL3(b, SetTime, b->instance, t);
+    return CALL_EITHER(b, SetTime, SetTime, b->instance, t);
 }
 
 ItmStatus itm_fmi_set_continuous(ItmFmuBinary* b, const double* x, size_t nx)
 {
-    return nx == 0           ? ITM_OK
-           : b->version == 2 ? CALL2(b, SetContinuousStates, b->instance, x, nx)
-                             : CALL3(b, SetContinuousStates, b->instance, x, nx);
+    return nx == 0 ? ITM_OK : CALL_EITHER(b, SetContinuousStates, SetContinuousStates, b->instance, x, nx);
 }
 
 ItmStatus itm_fmi_get_continuous(ItmFmuBinary* b, double* x, size_t nx)
 {
-    return nx == 0           ? ITM_OK
-           : b->version == 2 ? CALL2(b, GetContinuousStates, b->instance, x, nx)
-                             : CALL3(b, GetContinuousStates, b->instance, x, nx);
+    return nx == 0 ? ITM_OK : CALL_EITHER(b, GetContinuousStates, GetContinuousStates, b->instance, x, nx);
 }
 
 ItmStatus itm_fmi_get_nominals(ItmFmuBinary* b, double* nominal, size_t nx)
 {
-    return nx == 0           ? ITM_OK
-           : b->version == 2 ? CALL2(b, GetNominalsOfContinuousStates, b->instance, nominal, nx)
-                             : CALL3(b, GetNominalsOfContinuousStates, b->instance, nominal, nx);
+    return nx == 0
+               ? ITM_OK
+               : CALL_EITHER(b, GetNominalsOfContinuousStates, GetNominalsOfContinuousStates, b->instance, nominal, nx);
 }
 
 ItmStatus itm_fmi_get_derivatives(ItmFmuBinary* b, double* dx, size_t nx)
 {
-    return nx == 0           ? ITM_OK
-           : b->version == 2 ? CALL2(b, GetDerivatives, b->instance, dx, nx)
-                             : CALL3(b, GetContinuousStateDerivatives, b->instance, dx, nx);
+    return nx == 0 ? ITM_OK : CALL_EITHER(b, GetDerivatives, GetContinuousStateDerivatives, b->instance, dx, nx);
 }
 
 ItmStatus itm_fmi_get_indicators(ItmFmuBinary* b, double* z, size_t nz)
 {
-    return nz == 0           ? ITM_OK
-           : b->version == 2 ? CALL2(b, GetEventIndicators, b->instance, z, nz)
-                             : CALL3(b, GetEventIndicators, b->instance, z, nz);
+    return nz == 0 ? ITM_OK : CALL_EITHER(b, GetEventIndicators, GetEventIndicators, b->instance, z, nz);
 }
 
 ItmStatus itm_fmi_complete_step(ItmFmuBinary* b, bool* has_event)
@@ -783,7 +772,7 @@ ItmStatus itm_fmi_complete_step(ItmFmuBinary* b, bool* has_event)
 
 ItmStatus itm_fmi_enter_event_mode(ItmFmuBinary* b)
 {
-    return b->version == 2 ? CALL2(b, EnterEventMode, b->instance) : CALL3(b, EnterEventMode, b->instance);
+    return CALL_EITHER(b, EnterEventMode, EnterEventMode, b->instance);
 }
 
 #define MOST_ITERATIONS 1000

@@ -893,31 +893,21 @@ static const char* get_log(void* self, size_t* nleft_out)
 
 ItmSubsystem itm_fmi_get_process_table(ItmFmuProcess* x)
 {
-    const ItmFmuSpec* spec = &x->spec;
-    return (ItmSubsystem){
-        .self = x,
-        .nport = spec->nport,
-        .ninput = spec->ninput,
-        .noutput = spec->noutput,
-        .is_second_order = true,
-        .set_motion = set_motion,
-        .get_forces = get_forces,
-        .set_inputs = set_inputs,
-        .get_outputs = get_outputs,
-        .do_step = do_step,
-        .reset = reset,
-        .get_state_size = get_state_size,
-        .save = save,
-        .restore = restore,
-        .nstate = spec->has_state_access ? spec->nslope : 0,
-        .nominal = x->nominal,
-        .get_states = spec->has_state_access ? get_states : NULL,
-        .set_states = spec->has_state_access ? set_states : NULL,
-        .input_start = x->input_start,
-        .is_unsaved = !spec->has_state,
-        .is_state_local = !spec->has_bytes,
-        .is_recovered = is_recovered,
-        .get_log = get_log,
-        .run = run_steps,
-    };
+    ItmSubsystem table = itm_fmi_describe(&x->spec, x->nominal, x->input_start);
+    table.self = x;
+    table.set_motion = set_motion;
+    table.get_forces = get_forces;
+    table.set_inputs = set_inputs;
+    table.get_outputs = get_outputs;
+    table.do_step = do_step;
+    table.reset = reset;
+    table.get_state_size = get_state_size;
+    table.save = save;
+    table.restore = restore;
+    table.get_states = x->spec.has_state_access ? get_states : NULL;
+    table.set_states = x->spec.has_state_access ? set_states : NULL;
+    table.is_recovered = is_recovered;
+    table.get_log = get_log;
+    table.run = run_steps;
+    return table;
 }

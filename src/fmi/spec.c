@@ -124,3 +124,18 @@ void itm_fmi_write_build(char build[64])
     snprintf(build, 64, "interim %s %zu %zu %zu %zu %zu %zu", ITM_VERSION, sizeof(ItmFmuShared), sizeof(ItmFmuRun),
              sizeof(ItmFmuSpec), sizeof(ItmBond), sizeof(ItmBondMemory), sizeof(ItmFmuPortCall));
 }
+
+ItmSubsystem itm_fmi_describe(const ItmFmuSpec* spec, const double* nominal, const double* input_start)
+{
+    return (ItmSubsystem){
+        .nport = spec->nport,
+        .ninput = spec->ninput,
+        .noutput = spec->noutput,
+        .is_second_order = true,
+        .nstate = spec->has_state_access ? spec->nslope : 0,
+        .nominal = nominal,
+        .input_start = input_start,
+        .is_unsaved = !spec->has_state,
+        .is_state_local = !spec->has_bytes,
+    };
+}

@@ -5,6 +5,7 @@
 
 #include "fmi/description.h"
 #include "interim/base.h"
+#include "interim/cosim.h"
 
 // An element of a variable. A scalar has count 1 and element 0.
 typedef struct ItmFmuScalar {
@@ -79,5 +80,7 @@ void itm_fmi_pack_spec(const ItmFmuSpec* spec, void* bytes);
 // False: the bytes are not a spec, or there is no memory. To be freed by itm_fmi_free_spec.
 bool itm_fmi_unpack_spec(ItmFmuSpec* spec, const void* bytes, size_t size);
 void itm_fmi_free_spec(ItmFmuSpec* spec);
+// The table of a subsystem with the counts and claims of the spec, without functions. nominal (nslope), input_start (ninput)
+ItmSubsystem itm_fmi_describe(const ItmFmuSpec* spec, const double* nominal, const double* input_start);
 
 #endif

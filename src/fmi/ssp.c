@@ -65,32 +65,22 @@ static void fail_memory(Parser* p)
     }
 }
 
-static const char* keep(Parser* p, const char* text)
+// The text, or without memory an empty one.
+static const char* check_kept(Parser* p, const char* text)
 {
-    const char* copy = itm_owned_copy_string(&p->ssp->owned, text);
-    if (copy == NULL) {
-        fail_memory(p);
-        return "";
-    }
-    return copy;
-}
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static const char*
-keep_format(Parser* p, const char* format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const char* text = itm_owned_format(&p->ssp->owned, format, arguments);
-    va_end(arguments);
     if (text == NULL) {
         fail_memory(p);
         return "";
     }
     return text;
 }
+
+static const char* keep(Parser* p, const char* text)
+{
+    return check_kept(p, itm_owned_copy_string(&p->ssp->owned, text));
+}
+
+#define KEEP_FORMAT(p, ...) check_kept(p, itm_owned_print(&(p)->ssp->owned, __VA_ARGS__))
 
 // A part that is not used. The first MOST_NOTES are kept; the last of them notes that there are more.
 #if defined(__GNUC__)
@@ -104,7 +94,7 @@ note(Parser* p, int line, const char* format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const char* text = keep_format(p, "%s:%d: %s", p->xml->file, line, message);
+    const char* text = KEEP_FORMAT(p, "%s:%d: %s", p->xml->file, line, message);
     if (p->ssp->notes.count < MOST_NOTES) {
         if (!ITM_LIST_APPEND(p->ssp->notes, text)) {
             fail_memory(p);
@@ -227,10 +217,10 @@ static bool read_beside(Parser* p, ItmXml* xml, const ItmXmlNode* node, const ch
     const char* file = "";
     ItmStatus status = p->status;
     if (status == ITM_OK && p->archive != NULL) {
-        file = keep_format(p, "%s!%s", itm_archive_get_path(p->archive), name);
+        file = KEEP_FORMAT(p, "%s!%s", itm_archive_get_path(p->archive), name);
         status = itm_archive_read(p->archive, &bytes, &length, name, ITM_XML_MAX_BYTES, p->error);
     } else if (status == ITM_OK && p->folder != NULL) {
-        file = keep_format(p, "%s/%s", p->folder, name);
+        file = KEEP_FORMAT(p, "%s/%s", p->folder, name);
         bytes = read_plain(file, &length);
     }
     if (status == ITM_OK && bytes == NULL) {
@@ -260,12 +250,12 @@ static void set_value(Parser* p, ItmSspValues* values, ItmSspValue value)
 
 static const char* join(Parser* p, const char* path, const char* name)
 {
-    return path[0] != '\0' ? keep_format(p, "%s/%s", path, name) : keep(p, name);
+    return path[0] != '\0' ? KEEP_FORMAT(p, "%s/%s", path, name) : keep(p, name);
 }
 
 static const char* make_key(Parser* p, const char* path, const char* connector)
 {
-    return keep_format(p, "%s\n%s", path, connector);
+    return KEEP_FORMAT(p, "%s\n%s", path, connector);
 }
 
 // Set a value on an element. On a system, "element.name" leads inside, otherwise it is the system's own connector.
@@ -277,7 +267,7 @@ static void apply_value(Parser* p, const char* path, ItmSspValue value)
         return;
     }
     for (const char* dot = strchr(value.name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
-        const char* head = keep_format(p, "%.*s", (int)(dot - value.name), value.name);
+        const char* head = KEEP_FORMAT(p, "%.*s", (int)(dot - value.name), value.name);
         const char* inner = join(p, path, head);
         size_t n = strlen(inner);
         if (itm_names_find(&p->components, inner, n) != ITM_NONE || itm_names_find(&p->systems, inner, n) != ITM_NONE) {
@@ -295,7 +285,7 @@ static void transform_value(Parser* p, ItmSspValue* value, double factor, double
 {
     double number = 0.0;
     if ((factor != 1.0 || offset != 0.0) && itm_xml_to_real(&number, value->text)) {
-        value->text = keep_format(p, "%.17g", factor * number + offset);
+        value->text = KEEP_FORMAT(p, "%.17g", factor * number + offset);
     }
 }
 
@@ -321,7 +311,7 @@ static void map_value(Parser* p, const char* path, ItmSspValue value, const char
     const char* name = value.name;
     bool is_mapped = false;
     if (mapping == NULL) {
-        value.name = prefix[0] != '\0' ? keep_format(p, "%s%s", prefix, name) : name;
+        value.name = prefix[0] != '\0' ? KEEP_FORMAT(p, "%s%s", prefix, name) : name;
         apply_value(p, path, value);
         return;
     }
@@ -333,7 +323,7 @@ static void map_value(Parser* p, const char* path, ItmSspValue value, const char
         double factor, offset;
         ItmSspValue mapped = value;
         const char* target = require(p, entry, "target");
-        mapped.name = prefix[0] != '\0' ? keep_format(p, "%s%s", prefix, target) : target;
+        mapped.name = prefix[0] != '\0' ? KEEP_FORMAT(p, "%s%s", prefix, target) : target;
         read_transformation(p, entry, &factor, &offset);
         transform_value(p, &mapped, factor, offset);
         apply_value(p, path, mapped);

@@ -16,15 +16,6 @@ void* itm_circuit_take(ItmCircuit* c, size_t count, size_t size)
     return itm_owned_take(&c->owned, count, size);
 }
 
-char* itm_circuit_format(ItmCircuit* c, const char* format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char* text = itm_owned_format(&c->owned, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
 void itm_circuit_destroy(ItmCircuit* c)
 {
     if (c == NULL) {

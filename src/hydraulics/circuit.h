@@ -199,12 +199,6 @@ ItmOil itm_fluid_compile(const ItmFluidDef* def);
 
 // Zeroed memory that lives as long as the circuit; NULL without memory.
 void* itm_circuit_take(ItmCircuit* c, size_t count, size_t size);
-// printf into such memory.
-char* itm_circuit_format(ItmCircuit* c, const char* format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
 
 // Name all outputs, and resolve the aliases; fills outputs, noutput_own, noutput.
 struct ItmCircuitBuilder;

@@ -184,7 +184,7 @@ static void compile_nodes(Compile* k)
         const ItmNodeDef* def = &k->b->nodes.items[id];
         const ItmFluidDef* fluid = &k->b->fluids.items[itm_circuit_builder_get_fluid(k->b, id)];
         int i = c->node_index[id];
-        c->node_name[i] = itm_circuit_format(c, "%s", def->name);
+        c->node_name[i] = itm_owned_print(&c->owned, "%s", def->name);
         if (def->is_source) {
             c->source_vapour[i - c->nvol] = fluid->vapour_pressure;
             c->source_drive[i - c->nvol] = add_drive(k, c->node_name[i], def->source.pressure, def->source.signal);
@@ -194,7 +194,7 @@ static void compile_nodes(Compile* k)
             c->wall[i] = def->volume.volume / def->volume.wall_modulus;
             c->start[i] = def->volume.pressure;
             c->is_held[i] = def->volume.is_held;
-            c->state_name[i] = itm_circuit_format(c, "%s.pressure", def->name);
+            c->state_name[i] = itm_owned_print(&c->owned, "%s.pressure", def->name);
         }
     }
 }
@@ -234,8 +234,8 @@ static void add_laminar(Compile* k, int a, int b, double conductance, ItmHydraul
 static void add_view(Compile* k, const char* name)
 {
     ItmCircuit* c = k->c;
-    c->singles[c->nsingle++] =
-        (ItmBranchView){.name = itm_circuit_format(c, "%s", name), .branch = c->nbranch - 1, .last = c->nbranch - 1};
+    c->singles[c->nsingle++] = (ItmBranchView){
+        .name = itm_owned_print(&c->owned, "%s", name), .branch = c->nbranch - 1, .last = c->nbranch - 1};
 }
 
 // Dead volumes belong to the nodes at the ports.
@@ -299,7 +299,7 @@ static int add_pilot_control(Compile* k, const char* name, const char* state, in
         control->order = 1;
         control->rate = 1.0 / tau;
         control->x_adr = c->nx;
-        c->state_name[c->nx++] = itm_circuit_format(c, "%s.%s", name, state);
+        c->state_name[c->nx++] = itm_owned_print(&c->owned, "%s.%s", name, state);
         c->has_followers = true;
     }
     return c->ncontrol++;
@@ -393,7 +393,7 @@ static void compile_segment(Compile* k, const ItmLineParts* line, int n, const c
         branch->inv_inertia = inv_inertia;
         branch->rate = rate;
         branch->x_adr = c->nx;
-        c->state_name[c->nx++] = itm_circuit_format(c, "%s.flow_%d", name, n + 1);
+        c->state_name[c->nx++] = itm_owned_print(&c->owned, "%s.flow_%d", name, n + 1);
         c->ninertial++;
         c->has_followers = true;
     }
@@ -413,8 +413,8 @@ static void compile_lines(Compile* k)
         for (int n = 0; n < nsegment; n++) {
             compile_segment(k, line, n, def->name);
         }
-        c->singles[c->nsingle++] =
-            (ItmBranchView){.name = itm_circuit_format(c, "%s", def->name), .branch = first, .last = c->nbranch - 1};
+        c->singles[c->nsingle++] = (ItmBranchView){
+            .name = itm_owned_print(&c->owned, "%s", def->name), .branch = first, .last = c->nbranch - 1};
     }
 }
 
@@ -432,9 +432,9 @@ static void compile_spool(Compile* k, ItmSpool* control, const ItmValveDef* def,
         control->x_adr = c->nx;
         control->rate = control->order == 1 ? 1.0 / def->time_constant : def->frequency;
         control->damping = 2.0 * def->damping_ratio * def->frequency;
-        c->state_name[c->nx] = itm_circuit_format(c, "%s.spool", name);
+        c->state_name[c->nx] = itm_owned_print(&c->owned, "%s.spool", name);
         if (control->order == 2) {
-            c->state_name[c->nx + 1] = itm_circuit_format(c, "%s.spool_rate", name);
+            c->state_name[c->nx + 1] = itm_owned_print(&c->owned, "%s.spool_rate", name);
         }
         c->nx += control->order;
     }
@@ -488,7 +488,7 @@ static void compile_valves(Compile* k)
     for (int i = 0; i < k->b->valves.count; i++) {
         const ItmValveDef* def = &k->b->valves.items[i];
         ItmValveView* view = &c->valves[c->nvalve++];
-        *view = (ItmValveView){itm_circuit_format(c, "%s", def->name), c->ncontrol, c->nbranch};
+        *view = (ItmValveView){itm_owned_print(&c->owned, "%s", def->name), c->ncontrol, c->nbranch};
         // P-A and B-T open together, and P-B and A-T
         int from[4] = {def->port_p, def->port_b, def->port_p, def->port_a};
         int to[4] = {def->port_a, def->port_t, def->port_b, def->port_t};
@@ -514,7 +514,7 @@ static void compile_flows(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->flows.count; i++) {
         const ItmFlowSourceDef* def = &k->b->flows.items[i];
-        c->flow_name[i] = itm_circuit_format(c, "%s", def->name);
+        c->flow_name[i] = itm_owned_print(&c->owned, "%s", def->name);
         c->flows[c->nflow++] = (ItmFlowBranch){
             .a = def->port_a != ITM_NONE ? c->node_index[def->port_a] : ITM_NONE,
             .b = c->node_index[def->port_b],
@@ -554,7 +554,7 @@ static void compile_cylinders(Compile* k)
         double length = !isnan(def->start_length) ? def->start_length : def->motion != ITM_NONE ? motion : 0.0;
         ItmCylinder* cylinder = &c->cylinders[c->ncyl++];
         *cylinder = (ItmCylinder){
-            .name = itm_circuit_format(c, "%s", def->name),
+            .name = itm_owned_print(&c->owned, "%s", def->name),
             .node_1 = c->node_index[def->port_1],
             .node_2 = c->node_index[def->port_2],
             .area_1 = def->area_1,
@@ -624,7 +624,7 @@ static void compile_motors(Compile* k)
         const ItmMotorDef* def = &k->b->motors.items[i];
         ItmCylinder* motor = &c->cylinders[c->ncyl++];
         *motor = (ItmCylinder){
-            .name = itm_circuit_format(c, "%s", def->name),
+            .name = itm_owned_print(&c->owned, "%s", def->name),
             .is_rotary = true,
             .node_1 = c->node_index[def->port_1],
             .node_2 = c->node_index[def->port_2],
@@ -641,7 +641,8 @@ static void compile_motors(Compile* k)
         motor->control = compile_setting(k, def, motor->name, c->ncyl - 1);
         motor->speed = ITM_NONE;
         if (def->is_driven) {
-            motor->speed = add_drive(k, itm_circuit_format(c, "%s.speed", def->name), def->speed, def->speed_signal);
+            motor->speed =
+                add_drive(k, itm_owned_print(&c->owned, "%s.speed", def->name), def->speed, def->speed_signal);
         }
         if (def->leakage > 0) {
             add_laminar(k, def->port_1, def->port_2, def->leakage, ITM_HYDRAULIC_LEAKAGE);
@@ -658,7 +659,7 @@ static void compile_accumulators(Compile* k)
     ItmCircuit* c = k->c;
     for (int i = 0; i < k->b->accumulators.count; i++) {
         const ItmAccumulatorDef* def = &k->b->accumulators.items[i];
-        c->accumulator_name[i] = itm_circuit_format(c, "%s", def->name);
+        c->accumulator_name[i] = itm_owned_print(&c->owned, "%s", def->name);
         c->accumulators[c->nacc++] = (ItmAccumulator){.node = c->node_index[def->port],
                                                       .gas_volume = def->gas_volume,
                                                       .precharge = def->precharge,

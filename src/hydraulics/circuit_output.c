@@ -25,7 +25,7 @@ static void emit(Sink* sink, const char* element, const char* quantity, const ch
         sink->values[sink->count] = value;
     } else if (sink->naming != NULL) {
         ItmCircuitOutput* output = &sink->naming->outputs[sink->count];
-        output->name = itm_circuit_format(sink->naming, "%s.%s", element, quantity);
+        output->name = itm_owned_print(&sink->naming->owned, "%s.%s", element, quantity);
         output->unit = unit;
         output->description = description;
         sink->is_full = sink->is_full || output->name == NULL;
@@ -208,7 +208,7 @@ static ItmStatus add_aliases(ItmCircuit* c, const ItmCircuitBuilder* b, ItmError
                                  "alias '%s': there is an output of that name already", def->name);
         }
         c->outputs[c->noutput] = c->outputs[of];
-        c->outputs[c->noutput].name = itm_circuit_format(c, "%s", def->name);
+        c->outputs[c->noutput].name = itm_owned_print(&c->owned, "%s", def->name);
         c->alias_of[i] = of;
         if (c->outputs[c->noutput].name == NULL) {
             return itm_error_set(error, ITM_ERR_MEMORY, "itm_circuit_build", NULL, "out of memory for names");

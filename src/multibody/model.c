@@ -21,15 +21,6 @@ char* itm_model_take_string(ItmModel* m, const char* text)
     return itm_owned_copy_string(&m->owned, text);
 }
 
-char* itm_model_format(ItmModel* m, const char* format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char* text = itm_owned_format(&m->owned, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
 void itm_multibody_destroy(ItmModel* m)
 {
     if (m == NULL) {

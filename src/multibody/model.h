@@ -390,10 +390,5 @@ int itm_model_body_of_velocity(const ItmModel* m, int v_index);
 // Zeroed memory that lives as long as the model; NULL without memory.
 void* itm_model_take(ItmModel* m, size_t count, size_t size);
 char* itm_model_take_string(ItmModel* m, const char* text);
-char* itm_model_format(ItmModel* m, const char* format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
 
 #endif

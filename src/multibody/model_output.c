@@ -34,9 +34,9 @@ static void emit(Sink* sink, const char* element, const char* quantity, const ch
     } else if (sink->naming != NULL && sink->naming->outputs != NULL) {
         ItmOutput* output = &sink->naming->outputs[sink->count];
         const char* dot = component[0] != '\0' ? "." : "";
-        output->name = itm_model_format(sink->naming, "%s.%s%s%s", element, quantity, dot, component);
+        output->name = itm_owned_print(&sink->naming->owned, "%s.%s%s%s", element, quantity, dot, component);
         output->description =
-            itm_model_format(sink->naming, "%s%s%s", description, component[0] != '\0' ? ", " : "", component);
+            itm_owned_print(&sink->naming->owned, "%s%s%s", description, component[0] != '\0' ? ", " : "", component);
         output->unit = unit;
         sink->is_full = sink->is_full || output->name == NULL || output->description == NULL;
     }

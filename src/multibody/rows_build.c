@@ -482,15 +482,15 @@ static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock*
         int n = 0;
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
             if (!(joint->free & (1u << k))) {
-                name[n++] = itm_model_format(m, "%s.%s", joint->name, itm_model_direction_name((ItmDirection)k));
+                name[n++] = itm_owned_print(&m->owned, "%s.%s", joint->name, itm_model_direction_name((ItmDirection)k));
             }
         }
         return name[n - 1] != NULL;
     }
     if (block->kind == ITM_BLOCK_GRASP) {
         for (int k = 0; k < ITM_DIRECTION_COUNT; k++) {
-            name[k] =
-                itm_model_format(m, "%s.%s", m->latches[block->index].name, itm_model_direction_name((ItmDirection)k));
+            name[k] = itm_owned_print(&m->owned, "%s.%s", m->latches[block->index].name,
+                                      itm_model_direction_name((ItmDirection)k));
         }
         return name[ITM_DIRECTION_COUNT - 1] != NULL;
     }
@@ -502,10 +502,10 @@ static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock*
         name[0] = itm_model_take_string(m, m->latches[block->index].name);
         break;
     case ITM_BLOCK_DISTANCE:
-        name[0] = itm_model_format(m, "%s.length", m->joints[block->index].name);
+        name[0] = itm_owned_print(&m->owned, "%s.length", m->joints[block->index].name);
         break;
     case ITM_BLOCK_SCREW:
-        name[0] = itm_model_format(m, "%s.pitch", m->joints[block->index].name);
+        name[0] = itm_owned_print(&m->owned, "%s.pitch", m->joints[block->index].name);
         break;
     case ITM_BLOCK_COUPLING:
         name[0] = itm_model_take_string(m, b->couplings.items[block->index].name);
@@ -514,7 +514,7 @@ static bool name_block(ItmModel* m, const ItmModelBuilder* b, const ItmRowBlock*
         name[0] = itm_model_take_string(m, m->motions[block->index].name);
         break;
     default:
-        name[0] = itm_model_format(m, "start of %s", m->joints[block->index].name);
+        name[0] = itm_owned_print(&m->owned, "start of %s", m->joints[block->index].name);
         break;
     }
     return name[0] != NULL;

@@ -22,29 +22,14 @@ typedef struct Writer {
 
 // ---------------------------------------------------------------------------- pieces
 
-static hid_t make_string_type(const char* text)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, strlen(text) + 1);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
 static void add_attribute(Writer* w, hid_t object, const char* name, const char* text)
 {
-    hid_t type = make_string_type(text), space = H5Screate(H5S_SCALAR);
-    hid_t attribute = object >= 0 ? H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    w->has_failed = attribute < 0 || H5Awrite(attribute, type, text) < 0 || w->has_failed;
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
-    H5Sclose(space);
-    H5Tclose(type);
+    w->has_failed = object < 0 || !itm_hdf5_write_string(object, name, text) || w->has_failed;
 }
 
 static void add_text(Writer* w, hid_t group, const char* name, const char* text)
 {
-    hid_t type = make_string_type(text), space = H5Screate(H5S_SCALAR);
+    hid_t type = itm_hdf5_make_string_type(text), space = H5Screate(H5S_SCALAR);
     hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, w->creation, H5P_DEFAULT);
     w->has_failed = dataset < 0 || H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0 || w->has_failed;
     if (dataset >= 0) {

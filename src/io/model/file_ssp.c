@@ -33,32 +33,22 @@ static void fail_memory(Maker* m)
     }
 }
 
-static const char* keep(Maker* m, const char* text)
+// The text, or without memory an empty one.
+static const char* check_kept(Maker* m, const char* text)
 {
-    const char* copy = itm_owned_copy_string(&m->doc->owned, text);
-    if (copy == NULL) {
-        fail_memory(m);
-        return "";
-    }
-    return copy;
-}
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static const char*
-keep_format(Maker* m, const char* format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const char* text = itm_owned_format(&m->doc->owned, format, arguments);
-    va_end(arguments);
     if (text == NULL) {
         fail_memory(m);
         return "";
     }
     return text;
 }
+
+static const char* keep(Maker* m, const char* text)
+{
+    return check_kept(m, itm_owned_copy_string(&m->doc->owned, text));
+}
+
+#define KEEP_FORMAT(m, ...) check_kept(m, itm_owned_print(&(m)->doc->owned, __VA_ARGS__))
 
 static ItmNode* make_node(Maker* m, ItmNodeKind kind, const char* text, const char* file, int line, int column)
 {
@@ -141,7 +131,7 @@ static void merge_annotation(Maker* m, ItmNode* map, const char* text, int line)
     if (text == NULL || map == NULL || m->status != ITM_OK) {
         return;
     }
-    const char* source = keep_format(m, "%s:%d (annotation)", m->ssp->file, line);
+    const char* source = KEEP_FORMAT(m, "%s:%d (annotation)", m->ssp->file, line);
     m->status = itm_yaml_parse(&node, m->doc, text, strlen(text), source, 1, m->error);
     if (m->status == ITM_OK && (node == NULL || node->kind != ITM_NODE_MAP)) {
         m->status = itm_error_set(m->error, ITM_ERR_INPUT, "itm_file_load", NULL,
@@ -163,7 +153,7 @@ static ItmNode* make_value(Maker* m, const ItmSspValue* v)
     ItmDimension dimension;
     bool has_unit =
         v->unit != NULL && !v->is_text && itm_quantity_find_unit(v->unit, strlen(v->unit), &factor, &dimension);
-    const char* text = has_unit ? keep_format(m, "%s %s", v->text, v->unit) : keep(m, v->text);
+    const char* text = has_unit ? KEEP_FORMAT(m, "%s %s", v->text, v->unit) : keep(m, v->text);
     return make_node(m, ITM_NODE_SCALAR, text, v->file, v->line, v->column);
 }
 
@@ -171,7 +161,7 @@ static ItmNode* make_component(Maker* m, const ItmSspComponent* c)
 {
     ItmNode* map = make_map(m, c->line, c->column);
     set_text(m, map, "type", "fmu");
-    set_text(m, map, "file", m->folder != NULL ? keep_format(m, "%s/%s", m->folder, c->source) : c->source);
+    set_text(m, map, "file", m->folder != NULL ? KEEP_FORMAT(m, "%s/%s", m->folder, c->source) : c->source);
     if (strcmp(c->implementation, "any") != 0) {
         set_text(m, map, "kind", strcmp(c->implementation, "ModelExchange") == 0 ? "model-exchange" : "co-simulation");
     }
@@ -188,14 +178,14 @@ static ItmNode* make_component(Maker* m, const ItmSspComponent* c)
 
 static ItmNode* make_wire(Maker* m, const ItmSspConnection* c)
 {
-    const char* from = keep_format(m, "%s.%s", m->ssp->components.items[c->from].name, c->from_connector);
+    const char* from = KEEP_FORMAT(m, "%s.%s", m->ssp->components.items[c->from].name, c->from_connector);
     if (c->factor == 1.0 && c->offset == 0.0) {
         return make_scalar(m, from, c->line, c->column);
     }
     ItmNode* map = make_map(m, c->line, c->column);
     set_text(m, map, "from", from);
-    set_text(m, map, "factor", keep_format(m, "%.17g", c->factor));
-    set_text(m, map, "offset", keep_format(m, "%.17g", c->offset));
+    set_text(m, map, "factor", KEEP_FORMAT(m, "%.17g", c->factor));
+    set_text(m, map, "offset", KEEP_FORMAT(m, "%.17g", c->offset));
     return map;
 }
 
@@ -204,7 +194,7 @@ static ItmNode* make_cosim(Maker* m)
     ItmNode *cosim = make_map(m, 1, 1), *wires = make_map(m, 1, 1);
     for (int i = 0; i < m->ssp->connections.count; i++) {
         const ItmSspConnection* c = &m->ssp->connections.items[i];
-        const char* to = keep_format(m, "%s.%s", m->ssp->components.items[c->to].name, c->to_connector);
+        const char* to = KEEP_FORMAT(m, "%s.%s", m->ssp->components.items[c->to].name, c->to_connector);
         set_word(m, wires, to, make_wire(m, c));
     }
     if (wires != NULL && wires->count > 0) {
@@ -218,7 +208,7 @@ static ItmNode* make_run(Maker* m)
     ItmNode* run = make_map(m, 1, 1);
     double start = isnan(m->ssp->start_time) ? 0.0 : m->ssp->start_time;
     if (!isnan(m->ssp->stop_time)) {
-        set_text(m, run, "duration", keep_format(m, "%.17g s", m->ssp->stop_time - start));
+        set_text(m, run, "duration", KEEP_FORMAT(m, "%.17g s", m->ssp->stop_time - start));
     }
     return run;
 }

@@ -60,3 +60,30 @@ const ItmHdf5* itm_hdf5_get(void)
 {
     return &library;
 }
+
+// ---------------------------------------------------------------------------- texts
+
+hid_t itm_hdf5_make_string_type(const char* text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, strlen(text) + 1);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    return type;
+}
+
+bool itm_hdf5_write_string(hid_t object, const char* name, const char* text)
+{
+    if (H5Aexists(object, name) > 0 && H5Adelete(object, name) < 0) {
+        return false;
+    }
+    hid_t type = itm_hdf5_make_string_type(text);
+    hid_t space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool is_written = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
+    if (attribute >= 0) {
+        H5Aclose(attribute);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    return is_written;
+}

@@ -115,4 +115,9 @@ const ItmHdf5* itm_hdf5_get(void);
 #define H5Tget_size (*itm_hdf5_get()->H5Tget_size)
 // clang-format on
 
+// Type of a text of fixed length: the heap of variable ones has no checksum, and a damaged one crashes the library.
+hid_t itm_hdf5_make_string_type(const char* text);
+// Create or replace a string attribute.
+bool itm_hdf5_write_string(hid_t object, const char* name, const char* text);
+
 #endif

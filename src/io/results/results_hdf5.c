@@ -34,39 +34,13 @@ typedef struct Hdf5File {
 
 // ---------------------------------------------------------------------------- attributes
 
-// Of fixed length: the heap of variable ones has no checksum, and a damaged one crashes the library.
-static hid_t make_string_type(const char* text)
-{
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, strlen(text) + 1);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
-// Create or replace a string attribute.
-static bool write_string(hid_t object, const char* name, const char* text)
-{
-    if (H5Aexists(object, name) > 0 && H5Adelete(object, name) < 0) {
-        return false;
-    }
-    hid_t type = make_string_type(text);
-    hid_t space = H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool is_written = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
-    if (attribute >= 0) {
-        H5Aclose(attribute);
-    }
-    H5Sclose(space);
-    H5Tclose(type);
-    return is_written;
-}
-
 static bool write_summary(hid_t file, const ItmResultsSummary* summary)
 {
     ItmText doubts = {0};
     itm_results_json_add_doubts(&doubts, summary);
-    bool is_written = !doubts.has_failed && write_string(file, "verdict", itm_results_verdict_name(summary->verdict)) &&
-                      write_string(file, "reason", summary->reason) && write_string(file, "doubts", doubts.chars);
+    bool is_written =
+        !doubts.has_failed && itm_hdf5_write_string(file, "verdict", itm_results_verdict_name(summary->verdict)) &&
+        itm_hdf5_write_string(file, "reason", summary->reason) && itm_hdf5_write_string(file, "doubts", doubts.chars);
     itm_text_free(&doubts);
     return is_written;
 }
@@ -170,7 +144,7 @@ static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which
 static bool write_text(hid_t file, const char* name, const char* text)
 {
     hsize_t one = 1;
-    hid_t type = make_string_type(text);
+    hid_t type = itm_hdf5_make_string_type(text);
     hid_t space = H5Screate_simple(1, &one, NULL);  // a scalar has no checksum
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &one);
@@ -229,8 +203,8 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
     hid_t dataset = H5Dcreate2(file, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Pclose(creation);
     H5Sclose(space);
-    if (dataset >= 0 &&
-        !(write_string(dataset, "unit", column->unit) && write_string(dataset, "description", column->description))) {
+    if (dataset >= 0 && !(itm_hdf5_write_string(dataset, "unit", column->unit) &&
+                          itm_hdf5_write_string(dataset, "description", column->description))) {
         H5Dclose(dataset);
         return -1;
     }
@@ -239,7 +213,8 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
 
 static bool create_content(Hdf5File* f, const ItmResultsHead* head)
 {
-    if (!write_string(f->file, "interim", itm_version()) || !write_string(f->file, "title", head->title) ||
+    if (!itm_hdf5_write_string(f->file, "interim", itm_version()) ||
+        !itm_hdf5_write_string(f->file, "title", head->title) ||
         !write_summary(f->file, &(ItmResultsSummary){.reason = ""}) ||
         (head->provenance[0] != '\0' && !write_text(f->file, "provenance", head->provenance))) {
         return false;
