@@ -25,7 +25,7 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     double power = force * w_end - memory->force * bond->w_now;
     memory->residual_energy += 0.5 * x->step * (memory->residual_power + power);
     memory->residual_power = power;
-    part->data->ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? 0.0 : beyond;
+    part->data->energy.ledger[ITM_LEDGER_LOAD] += part->foreign != NULL ? 0.0 : beyond;
     memory->given += bond->work_port;
     memory->coupling_error += got - bond->work_port;
     itm_mechanism_show_force(part, bond->slot, memory->force);
@@ -77,7 +77,7 @@ static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
         itm_data_refresh_energy(part->model, part->data);
         sum->kinetic += itm_forces_compute_kinetic(part->model, part->data);
         sum->potential += itm_forces_compute_potential(part->model, part->data);
-        sum->start += *part->data->energy_start;
+        sum->start += *part->data->energy.start;
     }
 }
 

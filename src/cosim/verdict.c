@@ -158,7 +158,7 @@ static void compute_momenta(const ItmMechanism* part, double p[3], double L[3], 
         ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
         *p_size += itm_vec_norm(mv);
         *L_size += itm_vec_norm(itm_vec_cross(itm_vec_sub(d->x[i], centre), mv)) +
-                   itm_vec_norm(itm_sym_mul_vec(&d->J[i], d->twist[i].ang));
+                   itm_vec_norm(itm_sym_mul_vec(&d->mass.J[i], d->twist[i].ang));
     }
     p[0] = sum.x, p[1] = sum.y, p[2] = sum.z;
     L[0] = turning.x, L[1] = turning.y, L[2] = turning.z;

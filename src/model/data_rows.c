@@ -62,10 +62,10 @@ int itm_data_count_redundant(const ItmModel* m, ItmData* d)
     itm_bounded_factor_present(m, d);
     int count = 0;
     for (int i = 0; i < m->nrow; i++) {
-        count += d->factor.inv_diag[i] == 0.0;
+        count += d->rows.factor.inv_diag[i] == 0.0;
     }
     for (int i = 0; d->bounded != NULL && i < d->bounded->nrow; i++) {
-        count += d->bounded->is_redundant[i];
+        count += d->bounded->refined.is_redundant[i];
     }
     return count;
 }
@@ -77,12 +77,12 @@ void itm_data_get_redundant_name(const ItmModel* m, const ItmData* d, int index,
         name[0] = '\0';
     }
     for (int i = 0; i < m->nrow && index >= 0; i++) {
-        if (d->factor.inv_diag[i] == 0.0 && index-- == 0) {
+        if (d->rows.factor.inv_diag[i] == 0.0 && index-- == 0) {
             snprintf(name, size, "%s", m->row_names[i]);
         }
     }
     for (int i = 0; d->bounded != NULL && i < d->bounded->nrow && index >= 0; i++) {
-        if (d->bounded->is_redundant[i] && index-- == 0) {
+        if (d->bounded->refined.is_redundant[i] && index-- == 0) {
             itm_data_name_row(m, d, i, true, name, size);
         }
     }

@@ -40,7 +40,7 @@ static void evaluate(const ItmModel* m, ItmData* d, double t, Level level)
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->row_omega[i] = takes_part(block, level) ? 0.0 : ITM_OMEGA_IDLE;
+            d->rows.omega[i] = takes_part(block, level) ? 0.0 : ITM_OMEGA_IDLE;
         }
     }
     itm_rows_factor(m, d, 0.0);
@@ -56,8 +56,8 @@ static bool is_rigid_row(const ItmModel* m, int row)
 static bool must_hold(const ItmModel* m, const ItmData* d, int row)
 {
     bool is_motion = m->blocks[m->row_block[row]].kind == ITM_BLOCK_MOTION;
-    bool is_left_out = d->singular_share > 0.0 && d->factor.inv_diag[row] == 0.0 && !m->is_row_redundant[row] &&
-                       !is_motion && fabs(d->row_gap[row]) < LEFT_OUT;
+    bool is_left_out = d->rows.singular_share > 0.0 && d->rows.factor.inv_diag[row] == 0.0 &&
+                       !m->is_row_redundant[row] && !is_motion && fabs(d->rows.gap[row]) < LEFT_OUT;
     return is_rigid_row(m, row) && !is_left_out;
 }
 
@@ -115,11 +115,11 @@ static void name_worst_element(const ItmModel* m, const ItmData* d, const double
 static double compute_correction(const ItmModel* m, ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {
-        d->row_x[i] = is_rigid_row(m, i) ? -d->row_gap[i] : 0.0;
+        d->rows.x[i] = is_rigid_row(m, i) ? -d->rows.gap[i] : 0.0;
     }
-    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
-    itm_rows_apply(m, d, d->x1, d->row_x);
+    itm_rows_apply(m, d, d->x1, d->rows.x);
     double largest = 0.0;
     for (int i = 0; i < m->nv; i++) {
         largest = fmax(largest, fabs(d->x1[i]));
@@ -134,7 +134,7 @@ static bool search_along(const ItmModel* m, ItmData* d, double t, double scale, 
         itm_kinematics_integrate(m, d->q1, d->q, d->x1, scale);
         itm_kinematics_compute_positions(m, d, d->q1);
         itm_rows_compute_gaps(m, d, d->q1, t);
-        if (norm_of(m, d, d->row_gap) < gap) {
+        if (norm_of(m, d, d->rows.gap) < gap) {
             memcpy(d->q, d->q1, sizeof(double) * (size_t)m->nq);
             itm_data_update_angles(m, d);
             return true;
@@ -150,7 +150,7 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         evaluate(m, d, t, POSITIONS);
         size = size_of(m, d);
-        gap = norm_of(m, d, d->row_gap);
+        gap = norm_of(m, d, d->rows.gap);
         if (gap <= CLOSED * size) {
             return ITM_OK;
         }
@@ -161,13 +161,13 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
         }
     }
     evaluate(m, d, t, POSITIONS);
-    gap = norm_of(m, d, d->row_gap);
+    gap = norm_of(m, d, d->rows.gap);
     if (gap <= ACCEPTABLE * size) {
         return ITM_OK;
     }
     char rows[400], element[128];
-    name_worst_rows(m, d, d->row_gap, rows, sizeof rows);
-    name_worst_element(m, d, d->row_gap, element, sizeof element);
+    name_worst_rows(m, d, d->rows.gap, rows, sizeof rows);
+    name_worst_element(m, d, d->rows.gap, element, sizeof element);
     return itm_error_set(error, ITM_ERR_ASSEMBLY, __func__, element,
                          "the joints cannot be closed: %s remain open (m or rad); move the bodies nearer to where they "
                          "fit, or check joint frames, lengths and start values",
@@ -179,14 +179,14 @@ ItmStatus itm_assemble_positions(const ItmModel* m, ItmData* d, double t, ItmErr
 ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmError* error)
 {
     evaluate(m, d, t, VELOCITIES);
-    double before = norm_of(m, d, d->row_rate);
+    double before = norm_of(m, d, d->rows.rate);
     // v <- v - M^-1 A' H^-1 (A v - signal'); the second pass removes what rounding left of the first
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < m->nrow; i++) {
-            d->row_x[i] = is_rigid_row(m, i) ? -d->row_rate[i] : 0.0;
+            d->rows.x[i] = is_rigid_row(m, i) ? -d->rows.rate[i] : 0.0;
         }
-        itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
-        itm_rows_apply(m, d, d->v, d->row_x);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
+        itm_rows_apply(m, d, d->v, d->rows.x);
         itm_kinematics_compute_velocities(m, d, d->v);
         itm_rows_compute(m, d, t);
     }
@@ -194,12 +194,12 @@ ItmStatus itm_assemble_velocities(const ItmModel* m, ItmData* d, double t, ItmEr
     for (int i = 0; i < m->nv; i++) {
         speed = fmax(speed, fabs(d->v[i]));
     }
-    if (norm_of(m, d, d->row_rate) <= ACCEPTABLE * (speed + before)) {
+    if (norm_of(m, d, d->rows.rate) <= ACCEPTABLE * (speed + before)) {
         return ITM_OK;
     }
     char rows[400], element[128];
-    name_worst_rows(m, d, d->row_rate, rows, sizeof rows);
-    name_worst_element(m, d, d->row_rate, element, sizeof element);
+    name_worst_rows(m, d, d->rows.rate, rows, sizeof rows);
+    name_worst_element(m, d, d->rows.rate, element, sizeof element);
     return itm_error_set(
         error, ITM_ERR_ASSEMBLY, __func__, element,
         "the start velocities contradict the joints: %s cannot be satisfied (m/s or rad/s); check driven "

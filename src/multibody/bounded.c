@@ -23,61 +23,62 @@ static int fit_int(double count)
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
     int njoint = 2 * (m->nlimit + m->nactuator) + m->njoint_friction + m->nmotor;
-    b->row_capacity = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
-    b->block_capacity = njoint + m->nclearance_point + ncontact;
-    b->coupling_capacity = fit_int(m->nclearance_point + 4.0 * ncontact);
-    b->path_capacity = fit_int(2.0 * m->depth * b->block_capacity);
-    b->cov_capacity = fit_int(2.0 * b->row_capacity);
-    b->Y_capacity = fit_int(2.0 * m->depth_velocities * b->row_capacity);
-    b->island_capacity = b->row_capacity < LARGEST_DENSE_ISLAND ? b->row_capacity : LARGEST_DENSE_ISLAND;
+    b->capacity.row = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
+    b->capacity.block = njoint + m->nclearance_point + ncontact;
+    b->capacity.coupling = fit_int(m->nclearance_point + 4.0 * ncontact);
+    b->capacity.path = fit_int(2.0 * m->depth * b->capacity.block);
+    b->capacity.cov = fit_int(2.0 * b->capacity.row);
+    b->capacity.Y = fit_int(2.0 * m->depth_velocities * b->capacity.row);
+    b->capacity.island = b->capacity.row < LARGEST_DENSE_ISLAND ? b->capacity.row : LARGEST_DENSE_ISLAND;
 }
 
 static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 {
-    b->rows = ITM_TAKE(arena, ItmRow, b->row_capacity);
-    b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->block_capacity);
-    b->couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
-    b->path = ITM_TAKE(arena, int, 2 * b->path_capacity);
-    b->cov = ITM_TAKE(arena, ItmSpatial, b->cov_capacity);
-    b->Y = ITM_TAKE(arena, double, b->Y_capacity);
-    b->x = ITM_TAKE(arena, double, b->row_capacity);
-    b->v_after = ITM_TAKE(arena, double, b->row_capacity);
-    b->state = ITM_TAKE(arena, signed char, b->row_capacity);
+    b->rows = ITM_TAKE(arena, ItmRow, b->capacity.row);
+    b->blocks = ITM_TAKE(arena, ItmBoundBlock, b->capacity.block);
+    b->couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
+    b->path = ITM_TAKE(arena, int, 2 * b->capacity.path);
+    b->cov = ITM_TAKE(arena, ItmSpatial, b->capacity.cov);
+    b->Y = ITM_TAKE(arena, double, b->capacity.Y);
+    b->x = ITM_TAKE(arena, double, b->capacity.row);
+    b->v_after = ITM_TAKE(arena, double, b->capacity.row);
+    b->state = ITM_TAKE(arena, signed char, b->capacity.row);
     b->body_force = ITM_TAKE(arena, ItmBoundForce, nbody);
-    itm_row_memory_lay_out(&b->memory, arena, b->row_capacity);
-    b->x_correction = ITM_TAKE(arena, double, b->row_capacity);
-    b->projection_lo = ITM_TAKE(arena, double, b->row_capacity);
-    b->projection_up = ITM_TAKE(arena, double, b->row_capacity);
-    b->x_projected = ITM_TAKE(arena, double, b->row_capacity);
+    itm_row_memory_lay_out(&b->memory, arena, b->capacity.row);
+    b->x_correction = ITM_TAKE(arena, double, b->capacity.row);
+    b->projection.lo = ITM_TAKE(arena, double, b->capacity.row);
+    b->projection.up = ITM_TAKE(arena, double, b->capacity.row);
+    b->projection.x = ITM_TAKE(arena, double, b->capacity.row);
 }
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
 {
-    int n = b->island_capacity;
-    b->root = ITM_TAKE(arena, int, m->nbody);
-    b->head = ITM_TAKE(arena, int, m->nbody);
-    b->tail = ITM_TAKE(arena, int, m->nbody);
-    b->islands = ITM_TAKE(arena, int, b->block_capacity);
-    b->local = ITM_TAKE(arena, int, b->row_capacity);
-    b->global = ITM_TAKE(arena, int, n);
-    b->body_head = ITM_TAKE(arena, int, m->nbody);
-    b->entry_block = ITM_TAKE(arena, int, b->path_capacity);
-    b->entry_at = ITM_TAKE(arena, int, b->path_capacity);
-    b->entry_y = ITM_TAKE(arena, int, b->path_capacity);
-    b->entry_next = ITM_TAKE(arena, int, b->path_capacity);
-    b->Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
-    itm_row_lay_out(&b->island, arena, n);
-    b->island.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
-    b->island.couplings = ITM_TAKE(arena, ItmMlcpContact, b->coupling_capacity);
-    b->island.rows = b->rows;
-    b->island.index = b->global;
-    itm_sweep_lay_out(&b->sweep, arena, b->block_capacity, b->row_capacity, m->nbody);
-    b->sweep.couplings = b->couplings;
-    itm_augmented_lay_out(&b->augmented, arena, b->block_capacity, b->row_capacity, m->ncontact_max > 0 ? m->nbody : 0);
+    int n = b->capacity.island;
+    b->islands.root = ITM_TAKE(arena, int, m->nbody);
+    b->islands.head = ITM_TAKE(arena, int, m->nbody);
+    b->islands.tail = ITM_TAKE(arena, int, m->nbody);
+    b->islands.names = ITM_TAKE(arena, int, b->capacity.block);
+    b->islands.local = ITM_TAKE(arena, int, b->capacity.row);
+    b->islands.global = ITM_TAKE(arena, int, n);
+    b->islands.body_head = ITM_TAKE(arena, int, m->nbody);
+    b->islands.entry_block = ITM_TAKE(arena, int, b->capacity.path);
+    b->islands.entry_at = ITM_TAKE(arena, int, b->capacity.path);
+    b->islands.entry_y = ITM_TAKE(arena, int, b->capacity.path);
+    b->islands.entry_next = ITM_TAKE(arena, int, b->capacity.path);
+    b->islands.Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
+    itm_row_lay_out(&b->islands.problem, arena, n);
+    b->islands.problem.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
+    b->islands.problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
+    b->islands.problem.rows = b->rows;
+    b->islands.problem.index = b->islands.global;
+    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, m->nbody);
+    b->islands.sweep.couplings = b->couplings;
+    itm_augmented_lay_out(&b->islands.augmented, arena, b->capacity.block, b->capacity.row,
+                          m->ncontact_max > 0 ? m->nbody : 0);
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
-    b->refine_work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
-    b->refine_part = ITM_TAKE(arena, signed char, most);
-    b->is_redundant = ITM_TAKE(arena, signed char, b->row_capacity);
+    b->refined.work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
+    b->refined.part = ITM_TAKE(arena, signed char, most);
+    b->refined.is_redundant = ITM_TAKE(arena, signed char, b->capacity.row);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
@@ -86,16 +87,16 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
     lay_out_table(b, arena, m->nbody);
     lay_out_islands(m, b, arena);
     for (int i = 0; arena->block != NULL && i < m->nbody; i++) {
-        b->body_head[i] = ITM_NONE;
+        b->islands.body_head[i] = ITM_NONE;
     }
 }
 
 void itm_bounded_clear(ItmBounded* b)
 {
     b->nrow = b->nblock = b->ncoupling = b->npath = b->ncov = b->nY = 0;
-    b->nisland = b->nredundant = 0;
+    b->islands.count = b->refined.nredundant = 0;
     b->step.ahead = 0.0;
-    b->is_overfull = b->has_Y = b->is_refined = false;
+    b->is_overfull = b->has_Y = b->refined.is_done = false;
 }
 
 // ---------------------------------------------------------------------------- blocks
@@ -103,7 +104,7 @@ void itm_bounded_clear(ItmBounded* b)
 // Ancestors of two bodies, children first, each once. Fills path, parent, npath, ny of the block.
 static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, int body_a, int body_b)
 {
-    int *path = b->path + b->npath, *parent = b->path + b->path_capacity + b->npath;
+    int *path = b->path + b->npath, *parent = b->path + b->capacity.path + b->npath;
     int i = body_a, j = body_b, last_a = ITM_NONE, last_b = ITM_NONE, n = 0;
     while (i != ITM_NONE || j != ITM_NONE) {
         int body = i > j ? i : j;
@@ -135,9 +136,9 @@ static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, in
 
 static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
 {
-    bool has_path = b->npath <= b->path_capacity - 2 * m->depth;
-    bool has_Y = b->nY + 2.0 * m->depth_velocities * nrow <= b->Y_capacity;
-    if (b->nblock == b->block_capacity || b->nrow + nrow > b->row_capacity || !has_path || !has_Y) {
+    bool has_path = b->npath <= b->capacity.path - 2 * m->depth;
+    bool has_Y = b->nY + 2.0 * m->depth_velocities * nrow <= b->capacity.Y;
+    if (b->nblock == b->capacity.block || b->nrow + nrow > b->capacity.row || !has_path || !has_Y) {
         b->is_overfull = true;
         return NULL;
     }
@@ -181,7 +182,7 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
 ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
 {
     int index = b->nrow++;
-    b->x_projected[index] = 0.0;
+    b->projection.x[index] = 0.0;
     ItmRow* row = &b->rows[index];
     *row = (ItmRow){.block = (int)(block - b->blocks), .normal = ITM_NONE, .open = ITM_ROW_SLOP, .bias_share = 1.0};
     const ItmRowBlock* path = &block->path;
@@ -200,7 +201,7 @@ ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_
 
 static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
 {
-    if (b->ncoupling == b->coupling_capacity) {
+    if (b->ncoupling == b->capacity.coupling) {
         b->is_overfull = true;
         return;
     }

@@ -30,53 +30,71 @@ typedef struct ItmBoundForce {
     int count, sliding;  // closed contacts, and those of them that slide
 } ItmBoundForce;
 
+// Sizes of the arrays of a table.
+typedef struct ItmBoundCapacity {
+    int row, block, coupling, path, cov, Y;
+    int island;            // rows of the largest island that can be solved densely
+} ItmBoundCapacity;
+
+// Projection of joints with clearance (stepper/clearance_projection.h).
+typedef struct ItmBoundProjection {
+    double *lo, *up;       // bounds that the projection sets aside    (capacity.row)
+    double* x;             // impulses of the projection               (capacity.row)  N s
+} ItmBoundProjection;
+
+// Islands: blocks that movable bodies connect, each solved on its own.
+typedef struct ItmBoundIslands {
+    int     count;
+    int*    names;     // components that name the islands              (capacity.block)
+    int*    root;      // union-find over components                    (nbody)
+    int*    head;      // first and last block of an island             (nbody)
+    int*    tail;      //                                               (nbody)
+    int*    local;     // row -> number in its island                   (capacity.row)
+    int*    global;    // and back                                      (capacity.island)
+    int*    body_head; // entries of the island's blocks by body, linked (nbody)
+    int *entry_block, *entry_at, *entry_y, *entry_next;  //             (capacity.path)
+    double* Z;         // L^-1 H_bc of the bilateral rows               (capacity.island * nrow)
+    ItmRowProblem problem; // of the island that is being solved, index = global (capacity.island)
+    ItmSweep sweep;    // the same for an island of bodies that are free on the world, without a matrix
+    ItmAugmented augmented; // solver of that
+} ItmBoundIslands;
+
+// Impulses of least norm and redundant rows, for outputs: itm_bounded_refine.
+typedef struct ItmBoundRefined {
+    bool    is_done;   // the table of this step has been examined
+    double* work;      // (m (m + ITM_LEAST_NORM_SCRATCH), m = min(capacity.island, ITM_REFINE_MOST))
+    signed char* part; //                                               (capacity.island)
+    signed char* is_redundant; //                                       (capacity.row)
+    int     nredundant;
+} ItmBoundRefined;
+
 // The table of a step, and what the solve made of it.
 typedef struct ItmBounded {
     int nrow, nblock, ncoupling, npath, ncov, nY;            // in use
-    int row_capacity, block_capacity, coupling_capacity;
-    int path_capacity, cov_capacity, Y_capacity;
-    int island_capacity;   // rows of the largest island that can be solved densely
+    ItmBoundCapacity capacity;
     bool is_overfull;      // something did not fit: the step must fail
-    bool books_answer;     // count the work of the bilateral rows' reaction, with their velocities d->row_before before the step
+    bool books_answer;     // count the work of the bilateral rows' reaction, with their velocities d->rows.before before the step
     bool has_Y;            // Y belongs to the rows
     ItmRowStep step;       // the step that the rows are solved for
 
-    ItmRow*    rows;      //                                       (row_capacity)
-    ItmBoundBlock*  blocks;    //                                       (block_capacity)
-    ItmMlcpContact* couplings; // friction, in row numbers of the table (coupling_capacity)
-    int*            path;      // paths and parents of the blocks       (2 path_capacity)
-    ItmSpatial*     cov;       // covectors, row by row                 (cov_capacity)
-    double*         Y;         // L^-1 A'                               (Y_capacity)
-    double*         x;         // impulses                              (row_capacity)  N s
-    double*         v_after;   // A v+                                  (row_capacity)  m/s
-    signed char*    state;     // ITM_ROW_...                           (row_capacity)
+    ItmRow*    rows;      //                                       (capacity.row)
+    ItmBoundBlock*  blocks;    //                                       (capacity.block)
+    ItmMlcpContact* couplings; // friction, in row numbers of the table (capacity.coupling)
+    int*            path;      // paths and parents of the blocks       (2 capacity.path)
+    ItmSpatial*     cov;       // covectors, row by row                 (capacity.cov)
+    double*         Y;         // L^-1 A'                               (capacity.Y)
+    double*         x;         // impulses                              (capacity.row)  N s
+    double*         v_after;   // A v+                                  (capacity.row)  m/s
+    signed char*    state;     // ITM_ROW_...                           (capacity.row)
     ItmBoundForce*  body_force; // itm_bounded_sum_contacts             (nbody)
 
     ItmRowMemory    memory;    // of the last step, for warm starts
 
-    double*         projection_lo, *projection_up; // bounds that the projection sets aside (row_capacity)
-    double*         x_projected; // impulses of the projection            (row_capacity)  N s
-    double*         x_correction;    // impulses of position correction            (row_capacity)  kg m
+    ItmBoundProjection projection;
+    double*         x_correction;    // impulses of position correction            (capacity.row)  kg m
 
-    // islands: blocks that movable bodies connect, each solved on its own
-    int*            root;      // union-find over components            (nbody)
-    int*            head;      // first and last block of an island     (nbody)
-    int*            tail;      //                                       (nbody)
-    int*            islands;   // components that name the islands      (block_capacity)
-    int             nisland;
-    int*            local;     // row -> number in its island           (row_capacity)
-    int*            global;    // and back                              (island_capacity)
-    int*            body_head; // entries of the island's blocks by body, linked (nbody)
-    int*            entry_block, *entry_at, *entry_y, *entry_next;  //  (path_capacity)
-    double*         Z;         // L^-1 H_bc of the bilateral rows       (island_capacity * nrow)
-    ItmRowProblem   island;    // problem of the island that is being solved, index = global (island_capacity)
-    ItmSweep        sweep;     // the same for an island of bodies that are free on the world, without a matrix
-    ItmAugmented    augmented; // solver of that
-    double*         refine_work; // itm_bounded_refine  (m (m + ITM_LEAST_NORM_SCRATCH), m = min(island_capacity, ITM_REFINE_MOST))
-    signed char*    refine_part; //                                     (island_capacity)
-    signed char*    is_redundant; // redundant rows, itm_bounded_refine (row_capacity)
-    int             nredundant;
-    bool            is_refined;  // the table of this step has been examined
+    ItmBoundIslands islands;
+    ItmBoundRefined refined;
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
     double          worst_residual;
     struct ItmMlcpWorkspace* workspace;

@@ -9,10 +9,10 @@ int itm_bounded_number_rows(ItmBounded* b, int head)
     int n = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
-            if (n < b->island_capacity) {
-                b->global[n] = i;
+            if (n < b->capacity.island) {
+                b->islands.global[n] = i;
             }
-            b->local[i] = n++;
+            b->islands.local[i] = n++;
         }
     }
     return n;
@@ -26,7 +26,8 @@ static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, 
     int ny = s->path.ny;
     for (int i = 0; i < f->nrow; i++) {
         const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
-        double* H = b->island.H + (size_t)b->local[f->first + i] * (size_t)n + b->local[s->first];
+        double* H =
+            b->islands.problem.H + (size_t)b->islands.local[f->first + i] * (size_t)n + b->islands.local[s->first];
         const double* y_s = b->Y + s->path.y_adr + y_other;
         int j = 0;
         for (; j + 3 <= s->nrow; j += 3, y_s += 3 * ny) {
@@ -73,15 +74,16 @@ static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
         int y = 0;
         for (int i = 0; i < path->npath; i++) {
             int body = path->path[i];
-            b->entry_block[nentry] = k;
-            b->entry_at[nentry] = i;
-            b->entry_y[nentry] = y;
-            b->entry_next[nentry] = b->body_head[body];
-            b->body_head[body] = nentry;
-            for (int e = nentry++; e != ITM_NONE; e = b->entry_next[e]) {
-                int other = b->entry_block[e], nv = count_shared(m, path, i, &b->blocks[other].path, b->entry_at[e]);
+            b->islands.entry_block[nentry] = k;
+            b->islands.entry_at[nentry] = i;
+            b->islands.entry_y[nentry] = y;
+            b->islands.entry_next[nentry] = b->islands.body_head[body];
+            b->islands.body_head[body] = nentry;
+            for (int e = nentry++; e != ITM_NONE; e = b->islands.entry_next[e]) {
+                int other = b->islands.entry_block[e],
+                    nv = count_shared(m, path, i, &b->blocks[other].path, b->islands.entry_at[e]);
                 if (nv > 0) {
-                    add_products(b, k, y, other, b->entry_y[e], nv, n);
+                    add_products(b, k, y, other, b->islands.entry_y[e], nv, n);
                 }
             }
             y += m->bodies[body].nv;
@@ -89,7 +91,7 @@ static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
     }
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
+            b->islands.body_head[b->blocks[k].path.path[i]] = ITM_NONE;
         }
     }
 }
@@ -100,7 +102,7 @@ static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundB
     const ItmBounded* b = d->bounded;
     bool is_felt = false;
     for (int i = 0; i < block->nrow; i++) {
-        double* z = b->Z + (size_t)b->local[block->first + i] * (size_t)m->nrow;
+        double* z = b->islands.Z + (size_t)b->islands.local[block->first + i] * (size_t)m->nrow;
         memset(z, 0, sizeof(double) * (size_t)m->nrow);
         const double* y_c = b->Y + block->path.y_adr + i * block->path.ny;
         for (int p = 0; p < block->path.npath; p++) {
@@ -109,7 +111,7 @@ static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundB
                 const ItmRowBlock* rows = &m->blocks[m->body_block[e]];
                 is_felt = true;
                 for (int j = 0; j < rows->nrow; j++) {
-                    const double* y_b = d->row_Y + rows->y_adr + j * rows->ny + m->body_block_y[e];
+                    const double* y_b = d->rows.Y + rows->y_adr + j * rows->ny + m->body_block_y[e];
                     for (int l = 0; l < nv; l++) {
                         z[rows->row + j] += y_b[l] * y_c[l];
                     }
@@ -118,7 +120,7 @@ static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundB
             y_c += nv;
         }
         if (is_felt) {
-            itm_blocks_half_solve(&m->pattern, &d->factor, z);
+            itm_blocks_half_solve(&m->pattern, &d->rows.factor, z);
         }
     }
     return is_felt;
@@ -133,17 +135,18 @@ static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
         is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
     }
     const ItmDense* dense = itm_dense_choose();
-    double* products = b->island.b;
+    double* products = b->islands.problem.b;
     for (int i = 0; is_felt && i < n; i++) {
-        dense->multiply_rows(products, b->Z, m->nrow, b->Z + (size_t)i * (size_t)m->nrow, NULL, i + 1, m->nrow);
-        dense->axpy(b->island.H + (size_t)i * (size_t)n, -1.0, products, i + 1);
+        dense->multiply_rows(products, b->islands.Z, m->nrow, b->islands.Z + (size_t)i * (size_t)m->nrow, NULL, i + 1,
+                             m->nrow);
+        dense->axpy(b->islands.problem.H + (size_t)i * (size_t)n, -1.0, products, i + 1);
     }
 }
 
 // Friction couplings of a chain in its own row numbers.
 static void number_couplings(ItmBounded* b, int head)
 {
-    ItmRowProblem* p = &b->island;
+    ItmRowProblem* p = &b->islands.problem;
     p->ncoupling = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
@@ -151,9 +154,10 @@ static void number_couplings(ItmBounded* b, int head)
             if (b->rows[coupling.normal].up == 0.0) {
                 continue;  // a row that takes no part
             }
-            coupling.normal = b->local[coupling.normal];
+            coupling.normal = b->islands.local[coupling.normal];
             for (int t = 0; t < 2; t++) {
-                coupling.tangent[t] = coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->local[coupling.tangent[t]];
+                coupling.tangent[t] =
+                    coupling.tangent[t] == ITM_NONE ? ITM_NONE : b->islands.local[coupling.tangent[t]];
             }
             p->couplings[p->ncoupling++] = coupling;
         }
@@ -163,7 +167,7 @@ static void number_couplings(ItmBounded* b, int head)
 void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    ItmRowProblem* p = &b->island;
+    ItmRowProblem* p = &b->islands.problem;
     p->n = n;
     memset(p->H, 0, sizeof(double) * (size_t)n * (size_t)n);
     assemble_products(m, b, head, n);
@@ -171,7 +175,7 @@ void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
         eliminate_bilateral(m, d, head, n);
     }
     for (int i = 0; i < n; i++) {
-        int row = b->global[i];
+        int row = b->islands.global[i];
         p->H[(size_t)i * (size_t)n + (size_t)i] += b->rows[row].omega;
         for (int j = 0; j < i; j++) {
             p->H[(size_t)j * (size_t)n + (size_t)i] = p->H[(size_t)i * (size_t)n + (size_t)j];

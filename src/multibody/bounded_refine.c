@@ -11,13 +11,13 @@
 static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    ItmRowProblem* p = &b->island;
+    ItmRowProblem* p = &b->islands.problem;
     itm_bounded_assemble(m, d, head, n);
     for (int i = 0; i < n; i++) {
-        p->v[i] = b->v_after[b->global[i]];
-        p->w[i] = itm_bounded_compute_w(b, b->global[i]);
+        p->v[i] = b->v_after[b->islands.global[i]];
+        p->w[i] = itm_bounded_compute_w(b, b->islands.global[i]);
     }
-    double* N = b->refine_work + (size_t)ITM_LEAST_NORM_SCRATCH * (size_t)n;
+    double* N = b->refined.work + (size_t)ITM_LEAST_NORM_SCRATCH * (size_t)n;
     ItmLeastNorm s = {.n = n,
                       .ncoupling = p->ncoupling,
                       .couplings = p->couplings,
@@ -28,12 +28,12 @@ static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
                       .up = p->up,
                       .impulse = p->x,
                       .N = N,
-                      .scratch = b->refine_work,
-                      .part = b->refine_part};
-    b->nredundant += itm_least_norm_solve(&s, p->state);
+                      .scratch = b->refined.work,
+                      .part = b->refined.part};
+    b->refined.nredundant += itm_least_norm_solve(&s, p->state);
     for (int i = 0; i < n; i++) {
-        b->is_redundant[b->global[i]] = p->state[i];
-        b->x[b->global[i]] = p->x[i];
+        b->refined.is_redundant[b->islands.global[i]] = p->state[i];
+        b->x[b->islands.global[i]] = p->x[i];
     }
 }
 
@@ -48,13 +48,13 @@ static int count_surplus(const ItmModel* m, ItmBounded* b, int head)
         }
         for (int i = 0; i < block->path.npath; i++) {
             int body = block->path.path[i];
-            surplus -= b->body_head[body] == ITM_NONE ? m->bodies[body].nv : 0;
-            b->body_head[body] = 0;
+            surplus -= b->islands.body_head[body] == ITM_NONE ? m->bodies[body].nv : 0;
+            b->islands.body_head[body] = 0;
         }
     }
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = 0; i < b->blocks[k].path.npath; i++) {
-            b->body_head[b->blocks[k].path.path[i]] = ITM_NONE;
+            b->islands.body_head[b->blocks[k].path.path[i]] = ITM_NONE;
         }
     }
     return surplus > 0 ? surplus : 0;
@@ -68,7 +68,7 @@ void itm_bounded_factor_present(const ItmModel* m, ItmData* d)
     if (m->nrow > 0) {
         itm_rows_compute_jacobian(m, d);
         for (int i = 0; i < m->nrow; i++) {
-            d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
+            d->rows.omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
         }
         itm_rows_factor(m, d, 0.0);
     }
@@ -82,23 +82,23 @@ void itm_bounded_factor_present(const ItmModel* m, ItmData* d)
 void itm_bounded_refine(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    if (b == NULL || b->is_refined) {
+    if (b == NULL || b->refined.is_done) {
         return;
     }
-    b->is_refined = true;
-    b->nredundant = 0;
-    memset(b->is_redundant, 0, (size_t)b->nrow);
-    if (b->nisland > 0) {
+    b->refined.is_done = true;
+    b->refined.nredundant = 0;
+    memset(b->refined.is_redundant, 0, (size_t)b->nrow);
+    if (b->islands.count > 0) {
         itm_bounded_factor_present(m, d);
     }
-    for (int k = 0; k < b->nisland; k++) {
-        int head = b->head[b->islands[k]];
+    for (int k = 0; k < b->islands.count; k++) {
+        int head = b->islands.head[b->islands.names[k]];
         int n = itm_bounded_number_rows(b, head);
-        if (n <= ITM_REFINE_MOST && n <= b->island_capacity) {
+        if (n <= ITM_REFINE_MOST && n <= b->capacity.island) {
             refine_island(m, d, head, n);
         } else {
-            b->nredundant += count_surplus(m, b, head);
+            b->refined.nredundant += count_surplus(m, b, head);
         }
     }
-    d->info.solver_redundant = b->nredundant;
+    d->info.solver_redundant = b->refined.nredundant;
 }

@@ -8,7 +8,7 @@
 // by the impulses of least norm that give every body the same motion and obey the same laws. No state changes: the next step starts from
 // b->memory. Factors M and H anew in the present configuration.
 void itm_bounded_refine(const ItmModel* m, ItmData* d);
-// M and H in the present configuration, as above; d->factor then marks the redundant joint rows.
+// M and H in the present configuration, as above; d->rows.factor then marks the redundant joint rows.
 void itm_bounded_factor_present(const ItmModel* m, ItmData* d);
 
 #endif

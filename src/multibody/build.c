@@ -262,8 +262,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .nq = m->nq,
         .nv = m->nv,
         .nrow = m->nrow - nopen - m->nspring_row,
-        .nredundant = d->factor.nredundant - nopen,
-        .freedom = m->nv - m->nrow + m->nspring_row + d->factor.nredundant,
+        .nredundant = d->rows.factor.nredundant - nopen,
+        .freedom = m->nv - m->nrow + m->nspring_row + d->rows.factor.nredundant,
         .mass_min = m->nbody > 0 ? m->bodies[0].mass : 0.0,
     };
     for (int id = 0; id < m->nuser; id++) {
@@ -281,7 +281,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
         info->ntree_joint += joint->tree_body != ITM_NONE;
     }
     for (int i = 0; i < m->nrow; i++) {
-        m->is_row_redundant[i] = d->factor.inv_diag[i] == 0.0 && !itm_block_is_open(d, &m->blocks[m->row_block[i]]);
+        m->is_row_redundant[i] =
+            d->rows.factor.inv_diag[i] == 0.0 && !itm_block_is_open(d, &m->blocks[m->row_block[i]]);
     }
     itm_rows_keep_pivots(m, d);
 }

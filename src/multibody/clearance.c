@@ -426,7 +426,7 @@ void itm_clearance_measure(const ItmModel* m, ItmData* d, int index, double h)
 {
     const ItmClearanceJoint* clearance = &m->clearances[index];
     const ItmJoint* joint = &m->joints[clearance->joint];
-    ItmClearancePoint* points = d->clearance_points + clearance->first_point;
+    ItmClearancePoint* points = d->clearance.points + clearance->first_point;
     View view = look(d, joint);
     if (clearance->type == ITM_JOINT_SPHERICAL) {
         points[0].point = view.p_b;
@@ -481,7 +481,7 @@ ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* err
         const ItmClearanceJoint* clearance = &m->clearances[i];
         itm_clearance_measure(m, d, i, 0.0);
         for (int k = 0; k < clearance->npoint; k++) {
-            double gap = d->clearance_points[clearance->first_point + k].gap;
+            double gap = d->clearance.points[clearance->first_point + k].gap;
             double play = is_stop(clearance, k) ? clearance->axial : clearance->radial;
             if (gap < -FITS * (play + 2.0 * clearance->half_length)) {
                 const char* name = m->joints[clearance->joint].name;
@@ -538,7 +538,7 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 {
     const ItmClearanceJoint* clearance = &m->clearances[index];
     const ItmJoint* joint = &m->joints[clearance->joint];
-    const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
+    const ItmClearancePoint* point = &d->clearance.points[clearance->first_point + k];
     ItmBounded* b = d->bounded;
     int normal = b->nrow;
     ItmRow* row = add_row(d, block, joint, ITM_BOUND_CLEARANCE, index, k, 0, point->normal, point->point, false);
@@ -573,7 +573,7 @@ static void add_point(const ItmModel* m, ItmData* d, ItmBoundBlock* block, int i
 // quarter of the clearance; weight is that of a unit mass. The stepper that minimises over h needs them all.
 static bool is_in_reach(const ItmData* d, const ItmClearanceJoint* clearance, int k, double h, double weight)
 {
-    const ItmClearancePoint* point = &d->clearance_points[clearance->first_point + k];
+    const ItmClearancePoint* point = &d->clearance.points[clearance->first_point + k];
     double play = is_stop(clearance, k) ? clearance->axial : clearance->radial;
     double reach = 2.0 * h * (fabs(point->rate) + h * weight) + 0.25 * play;
     return d->bounded->step.feeds_gaps_back || point->gap <= reach;
@@ -624,7 +624,7 @@ void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work)
 {
     if (is_of_loose(row)) {
         int account = row->kind == ITM_BOUND_CLEARANCE ? ITM_TALLY_IMPACT : ITM_TALLY_FRICTION;
-        d->clearance_tally[row->owner * ITM_TALLY_COUNT + account] -= work;
+        d->clearance.tally[row->owner * ITM_TALLY_COUNT + account] -= work;
     }
 }
 
@@ -633,7 +633,7 @@ void itm_clearance_book_work(ItmData* d, const ItmRow* row, double work)
 // Count a contact point that pushed in the step h; true if it hit.
 static bool is_impact(const ItmModel* m, const ItmData* d, const ItmRow* row, double h)
 {
-    double open = d->clearance_open[m->clearances[row->owner].first_point + point_of(row)];
+    double open = d->clearance.open[m->clearances[row->owner].first_point + point_of(row)];
     return open > FLIGHT * h && row->rate < -m->contact_options.restitution_speed;
 }
 
@@ -641,10 +641,10 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
 {
     const ItmBounded* b = d->bounded;
     for (int i = 0; i < m->nclearance; i++) {
-        d->clearance_tally[i * ITM_TALLY_COUNT + ITM_TALLY_FREE_TIME] += h;
+        d->clearance.tally[i * ITM_TALLY_COUNT + ITM_TALLY_FREE_TIME] += h;
     }
     for (int i = 0; i < m->nclearance_point; i++) {
-        d->clearance_open[i] += h;
+        d->clearance.open[i] += h;
     }
     // rows of a joint follow each other
     for (int i = 0; i < b->nrow;) {
@@ -654,15 +654,15 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
             const ItmRow* row = &b->rows[i];
             if (row->kind == ITM_BOUND_CLEARANCE && b->x[i] > 0.0) {
                 normal += b->x[i];
-                d->clearance_tally[clearance * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
-                d->clearance_open[m->clearances[clearance].first_point + point_of(row)] = 0.0;
+                d->clearance.tally[clearance * ITM_TALLY_COUNT + ITM_TALLY_IMPACTS] += is_impact(m, d, row, h);
+                d->clearance.open[m->clearances[clearance].first_point + point_of(row)] = 0.0;
             }
         }
         if (clearance == ITM_NONE) {
             i++;
             continue;
         }
-        double* tally = d->clearance_tally + clearance * ITM_TALLY_COUNT;
+        double* tally = d->clearance.tally + clearance * ITM_TALLY_COUNT;
         tally[ITM_TALLY_IMPULSE] += normal;
         tally[ITM_TALLY_FREE_TIME] -= normal > 0.0 ? h : 0.0;
         tally[ITM_TALLY_PEAK] = fmax(tally[ITM_TALLY_PEAK], normal / h);
@@ -704,7 +704,7 @@ ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData* d, int
     if (index == ITM_NONE) {
         return (ItmClearanceInfo){0};
     }
-    const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
+    const double* tally = d->clearance.tally + index * ITM_TALLY_COUNT;
     return (ItmClearanceInfo){
         .npoint = m->clearances[index].npoint,
         .impacts = (long)tally[ITM_TALLY_IMPACTS],
@@ -735,7 +735,7 @@ double itm_clearance_get_normal_impulse(const ItmData* d, int clearance, int poi
 
 ItmContactInfo itm_clearance_get_contact(const ItmModel* m, const ItmData* d, int clearance, int point)
 {
-    const ItmClearancePoint* at = &d->clearance_points[m->clearances[clearance].first_point + point];
+    const ItmClearancePoint* at = &d->clearance.points[m->clearances[clearance].first_point + point];
     const ItmBounded* b = d->bounded;
     ItmContactInfo info = {
         .body_a = ITM_GROUND,

@@ -38,7 +38,7 @@ bool itm_clearance_build(ItmModel* m, const ItmModelBuilder* b);
 // ITM_ERR_ASSEMBLY names a joint whose hub is not in its bearing in the configuration of the position stage.
 ItmStatus itm_clearance_check_start(const ItmModel* m, ItmData* d, ItmError* error);
 
-// All gaps of a joint with clearance into d->clearance_points, for a step h (0: only look). After the velocity stage.
+// All gaps of a joint with clearance into d->clearance.points, for a step h (0: only look). After the velocity stage.
 void itm_clearance_measure(const ItmModel* m, ItmData* d, int clearance, double h);
 // The rows of all joints with clearance for a step h. After the velocity stage and the forces.
 void itm_clearance_add_rows(const ItmModel* m, ItmData* d, double h);

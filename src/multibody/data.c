@@ -33,24 +33,24 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
         {&d->was_fast, m->nbody},
         {&d->lambda, m->nrow},
-        {&d->row_drift, m->nrow},
+        {&d->rows.drift, m->nrow},
         {&d->angle, m->nangle},
         {&d->input, m->nactuator},
         {&d->external, ITM_EXTERNAL_REALS * m->nexternal},
-        {&d->ledger, ITM_LEDGER_COUNT},
-        {&d->power_prev, ITM_LEDGER_COUNT},
-        {&d->ledger_open, 1},
-        {&d->energy_start, 1},
-        {&d->impact_peak, 1},
+        {&d->energy.ledger, ITM_LEDGER_COUNT},
+        {&d->energy.power_prev, ITM_LEDGER_COUNT},
+        {&d->energy.open, 1},
+        {&d->energy.start, 1},
+        {&d->energy.impact_peak, 1},
         {&d->v_raw, m->nclearance > 0 ? m->nv : 0},
         {&d->time, 1},
         {&d->step_size, 1},
-        {&d->clearance_open, m->nclearance_point},
-        {&d->clearance_tally, m->nclearance * ITM_TALLY_COUNT},
+        {&d->clearance.open, m->nclearance_point},
+        {&d->clearance.tally, m->nclearance * ITM_TALLY_COUNT},
         {&d->latch, ITM_LATCH_REALS * m->nlatch},
         {&d->next_event, 1},
         {&d->step_hint, 1},
-        {&d->elastic, 1},
+        {&d->energy.elastic, 1},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -84,45 +84,45 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->R = TAKE_BODIES(arena, ItmMat3, nb);
     d->r = TAKE_BODIES(arena, ItmVec3, nb);
     d->S = ITM_TAKE(arena, ItmSpatial, nv);
-    d->flex_eta = ITM_TAKE(arena, double, m->nmode);
-    d->flex_B = ITM_TAKE(arena, ItmMat3, m->nmode);
-    d->flex_U = ITM_TAKE(arena, ItmSpatial, m->nmode);
-    d->flex_alpha = ITM_TAKE(arena, double, m->nmode);
-    d->flex_beta = ITM_TAKE(arena, double, m->nmode);
-    d->flex_c = ITM_TAKE(arena, ItmVec3, m->nflexible);
-    d->flex_J = ITM_TAKE(arena, ItmSym3, m->nflexible);
-    d->node_S = ITM_TAKE(arena, ItmSpatial, m->nnode_S);
-    d->node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
+    d->flex.eta = ITM_TAKE(arena, double, m->nmode);
+    d->flex.B = ITM_TAKE(arena, ItmMat3, m->nmode);
+    d->flex.U = ITM_TAKE(arena, ItmSpatial, m->nmode);
+    d->flex.alpha = ITM_TAKE(arena, double, m->nmode);
+    d->flex.beta = ITM_TAKE(arena, double, m->nmode);
+    d->flex.c = ITM_TAKE(arena, ItmVec3, m->nflexible);
+    d->flex.J = ITM_TAKE(arena, ItmSym3, m->nflexible);
+    d->flex.node_S = ITM_TAKE(arena, ItmSpatial, m->nnode_S);
+    d->flex.node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
     d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
     d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->twist_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->bias_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->J = TAKE_BODIES(arena, ItmSym3, nb);
-    d->IA = TAKE_BODIES(arena, ItmArticulated, nb);
-    d->G = ITM_TAKE(arena, ItmSpatial, nv);
-    d->mass_L = ITM_TAKE(arena, double, m->nL);
-    d->mass_y = ITM_TAKE(arena, double, nv);
-    d->flex_force = ITM_TAKE(arena, double, m->nmode);
+    d->inertial.twist_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->inertial.bias_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
+    d->mass.J = TAKE_BODIES(arena, ItmSym3, nb);
+    d->mass.IA = TAKE_BODIES(arena, ItmArticulated, nb);
+    d->mass.G = ITM_TAKE(arena, ItmSpatial, nv);
+    d->mass.L = ITM_TAKE(arena, double, m->nL);
+    d->mass.y = ITM_TAKE(arena, double, nv);
+    d->flex.force = ITM_TAKE(arena, double, m->nmode);
     d->wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     d->tau = ITM_TAKE(arena, double, nv);
     d->scalar_force = ITM_TAKE(arena, double, m->nscalar_force);
     d->scalar_measured = ITM_TAKE(arena, ItmMeasured, m->nscalar_force);
 
-    d->row_gap = ITM_TAKE(arena, double, nrow);
-    d->row_rate = ITM_TAKE(arena, double, nrow);
-    d->row_bias = ITM_TAKE(arena, double, nrow);
-    d->row_ref = ITM_TAKE(arena, double, nrow);
-    d->row_cov = ITM_TAKE(arena, ItmSpatial, m->ncov);
-    d->row_Y = ITM_TAKE(arena, double, m->nY);
-    d->row_omega = ITM_TAKE(arena, double, nrow);
-    d->row_gamma = ITM_TAKE(arena, double, nrow);
-    d->row_guess = ITM_TAKE(arena, double, nrow);
-    d->row_before = ITM_TAKE(arena, double, nrow);
-    d->row_x = ITM_TAKE(arena, double, nrow);
-    d->factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
-    d->factor.inv_diag = ITM_TAKE(arena, double, nrow);
-    d->factor.scale = ITM_TAKE(arena, double, nrow);
-    d->factor.map = ITM_TAKE(arena, int, m->nblock);
+    d->rows.gap = ITM_TAKE(arena, double, nrow);
+    d->rows.rate = ITM_TAKE(arena, double, nrow);
+    d->rows.bias = ITM_TAKE(arena, double, nrow);
+    d->rows.reference = ITM_TAKE(arena, double, nrow);
+    d->rows.cov = ITM_TAKE(arena, ItmSpatial, m->ncov);
+    d->rows.Y = ITM_TAKE(arena, double, m->nY);
+    d->rows.omega = ITM_TAKE(arena, double, nrow);
+    d->rows.gamma = ITM_TAKE(arena, double, nrow);
+    d->rows.guess = ITM_TAKE(arena, double, nrow);
+    d->rows.before = ITM_TAKE(arena, double, nrow);
+    d->rows.x = ITM_TAKE(arena, double, nrow);
+    d->rows.factor.L = ITM_TAKE(arena, double, m->pattern.nvalue);
+    d->rows.factor.inv_diag = ITM_TAKE(arena, double, nrow);
+    d->rows.factor.scale = ITM_TAKE(arena, double, nrow);
+    d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
 
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
@@ -134,19 +134,19 @@ static void lay_out(const ItmModel* m, ItmData* d)
         *velocities[i] = ITM_TAKE(arena, double, nv);
     }
     d->q1 = ITM_TAKE(arena, double, m->nq);
-    d->row_scratch = ITM_TAKE(arena, double, 4 * nrow);
+    d->rows.scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
     int ny = m->nq + nv + nrow;
-    d->is_fast = ITM_TAKE(arena, bool, nb);
-    d->component_size = ITM_TAKE(arena, int, nb);
-    d->inertial_dv = ITM_TAKE(arena, double, nv);
-    d->inertial_state = ITM_TAKE(arena, signed char, nb);
-    d->inertial_size = ITM_TAKE(arena, double, 2 * nb);
-    d->inertial_q = ITM_TAKE(arena, double, m->nq);
-    d->inertial_y = ITM_TAKE(arena, double, 4 * ny);
-    d->inertial_work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
-    d->clearance_points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
+    d->inertial.is_fast = ITM_TAKE(arena, bool, nb);
+    d->inertial.component_size = ITM_TAKE(arena, int, nb);
+    d->inertial.dv = ITM_TAKE(arena, double, nv);
+    d->inertial.state = ITM_TAKE(arena, signed char, nb);
+    d->inertial.size = ITM_TAKE(arena, double, 2 * nb);
+    d->inertial.q = ITM_TAKE(arena, double, m->nq);
+    d->inertial.y = ITM_TAKE(arena, double, 4 * ny);
+    d->inertial.work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
+    d->clearance.points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
     bool has_strokes = d->options.has_actuator_limits && m->nactuator > 0;
     d->stroke = has_strokes ? ITM_TAKE(arena, double, 2 * m->nactuator) : NULL;
     if (itm_model_has_bounds(m) || has_strokes) {
@@ -156,7 +156,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
 
 static ItmMlcpCapacity get_mlcp_capacity(const ItmBounded* b)
 {
-    return itm_default_mlcp_capacity(b->island_capacity, b->coupling_capacity);
+    return itm_default_mlcp_capacity(b->capacity.island, b->capacity.coupling);
 }
 
 size_t itm_data_measure(const ItmModel* m)
@@ -235,7 +235,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, 0.0);
-    *d->energy_start = itm_forces_compute_kinetic(m, d) + itm_forces_compute_potential(m, d);
+    *d->energy.start = itm_forces_compute_kinetic(m, d) + itm_forces_compute_potential(m, d);
     d->position_state = ITM_POSITION_STALE;
     itm_latch_apply_events(m, d);
 }
@@ -316,7 +316,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
         }
     }
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
-    memset(d->row_drift, 0, sizeof(double) * (size_t)m->nrow);
+    memset(d->rows.drift, 0, sizeof(double) * (size_t)m->nrow);
     forget_rates(m, d);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
@@ -447,25 +447,25 @@ ItmStatus itm_data_restore(const ItmModel* m, ItmData* d, const void* bytes, siz
 static void add_open(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
     for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
-        booked[i] += 0.5 * *d->ledger_open * (d->power_prev[i] + d->power[i]);
+        booked[i] += 0.5 * *d->energy.open * (d->energy.power_prev[i] + d->energy.power[i]);
     }
 }
 
 void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT])
 {
-    memcpy(booked, d->ledger, sizeof(double) * ITM_LEDGER_COUNT);
+    memcpy(booked, d->energy.ledger, sizeof(double) * ITM_LEDGER_COUNT);
     add_open(d, booked);
     // rows that stay closed on a curve do numerical work, up to 0.7 % of the loss in the examples: constraint work, not a gain by impacts
-    double impact = fmax(*d->impact_peak, booked[ITM_LEDGER_IMPACT]);
+    double impact = fmax(*d->energy.impact_peak, booked[ITM_LEDGER_IMPACT]);
     booked[ITM_LEDGER_CONSTRAINT] += impact - booked[ITM_LEDGER_IMPACT];
     booked[ITM_LEDGER_IMPACT] = impact;
 }
 
 void itm_data_advance_ledger(ItmData* d, double h)
 {
-    add_open(d, d->ledger);
-    memcpy(d->power_prev, d->power, sizeof d->power);
-    *d->ledger_open = h;
+    add_open(d, d->energy.ledger);
+    memcpy(d->energy.power_prev, d->energy.power, sizeof d->energy.power);
+    *d->energy.open = h;
 }
 
 void itm_data_refresh_energy(const ItmModel* m, ItmData* d)
@@ -480,7 +480,7 @@ void itm_data_refresh_energy(const ItmModel* m, ItmData* d)
     }
 }
 
-// d->power of forces and dampers at the present state.
+// d->energy.power of forces and dampers at the present state.
 static void compute_force_powers(const ItmModel* m, ItmData* d)
 {
     itm_data_refresh_energy(m, d);
@@ -490,10 +490,10 @@ static void compute_force_powers(const ItmModel* m, ItmData* d)
 
 void itm_data_close_ledger(const ItmModel* m, ItmData* d)
 {
-    if (*d->ledger_open > 0.0) {
+    if (*d->energy.open > 0.0) {
         compute_force_powers(m, d);
-        add_open(d, d->ledger);
-        *d->ledger_open = 0.0;
+        add_open(d, d->energy.ledger);
+        *d->energy.open = 0.0;
     }
 }
 
@@ -501,7 +501,7 @@ void itm_data_restart_ledger(const ItmModel* m, ItmData* d)
 {
     if (d->options.stepper == ITM_STEPPER_ALI3P && *d->steps > 0.0) {
         compute_force_powers(m, d);
-        memcpy(d->power_prev, d->power, sizeof(double) * ITM_LEDGER_FORCES);
+        memcpy(d->energy.power_prev, d->energy.power, sizeof(double) * ITM_LEDGER_FORCES);
     }
 }
 

@@ -46,7 +46,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,     // nothing
     ITM_POSITION_CURRENT,   // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,    // and the twists to v
-    ITM_POSITION_FACTORED,  // x, R, r, S, J, row_cov and the factors of M and H of the Euler step belong to q
+    ITM_POSITION_FACTORED,  // x, R, r, S, mass.J, rows.cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 // A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of
@@ -63,6 +63,81 @@ typedef enum ItmPositionState {
 typedef struct ItmReference ItmReference;  // SUNDIALS objects of the reference integrator
 
 // clang-format off
+// Flexible bodies: position stage, but force.
+typedef struct ItmFlexState {
+    double*  eta;           // modes                                                 (nmode)
+    ItmMat3* B;             // sum m r phi_k', body axes                             (nmode)  kg m
+    ItmSpatial* U;          // momentum of the body for a unit rate of a mode, at x  (nmode)
+    double*  alpha;         // rates of shortening: translation, 1                   (nmode)
+    double*  beta;          // and strain of the axis                                (nmode)  1/m
+    ItmVec3* c;             // sum m u, world axes                                   (nflexible) kg m
+    ItmSym3* J;             // inertia that deformation adds, world axes             (nflexible) kg m^2
+    ItmSpatial* node_S;     // motion of a node for a unit rate of a mode            (nnode_S)
+    ItmVec3* node_turn;     // its rotation vector in the body frame                 (nnode)
+    double*  force;         // modal forces of nodes on the way up, 0 in between     (nmode)
+} ItmFlexState;
+
+// Mass matrix: itm_mass_factor.
+typedef struct ItmMassFactor {
+    ItmSym3* J;             // inertia about x, world axes                           (nbody)  kg m^2
+    ItmArticulated* IA;     // articulated inertia                                   (nbody)
+    ItmSpatial* G;          // gain: IA S L^-T                                       (nv)
+    double*  L;             // Cholesky factors of S' IA S; the diagonal is inverted (nL)
+    double*  y;             // half solved right side                                (nv)
+} ItmMassFactor;
+
+// Rows of joints, motions and couplings, whose pattern is fixed: itm_rows_compute, itm_rows_factor.
+typedef struct ItmJointRows {
+    double*  gap;           // Phi                                                   (nrow)   m, rad
+    double*  rate;          // w = A v - signal'                                     (nrow)   m/s
+    double*  bias;          // A' v                                                  (nrow)   m/s^2
+    double*  reference;     // a derivative of the signals that drive rows           (nrow)
+    ItmSpatial* cov;        // Jacobian by bodies                                    (ncov)
+    double*  Y;             // L^-1 A'                                               (nY)
+    double*  omega;         // compliance added to the diagonal of H                 (nrow)
+    double*  gamma;         // share of the gap that a step removes                  (nrow)
+    ItmBlockFactor factor;  // of H
+    double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
+    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
+    double*  guess;         // part of the drift that this step reckons with        (nrow)   m, rad
+    double*  before;        // A v at the start of the step                          (nrow)   m/s
+    double*  x;             // right sides and solutions                             (nrow)
+    double*  scratch;       //                                                       (4 nrow)
+} ItmJointRows;
+
+// Inertial motion of components that turn fast: stepper/inertial.c.
+typedef struct ItmInertial {
+    bool     has_fast;      // some component is fast in this step
+    bool*    is_fast;       // by component                                          (nbody)
+    int*     component_size; // bodies and row blocks of a component                 (nbody)
+    double*  dv;            // what inertia alone does to v in this step, where predicted (nv)
+    signed char* state;          // of a component in the extrapolation              (nbody)
+    double*  size;          // largest rate of translations, of rotations in a component (2 nbody)
+    double*  q;             // coordinates with unit quaternions                     (nq)
+    double*  y;             // states: q, v, row impulses                            (4 (nq + nv + nrow))
+    double*  work;          // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
+    ItmSpatial* twist_ahead; // twist and accel_bias at the velocities of the middle of the step (stepper/inertial.c) (nbody)
+    ItmSpatial* bias_ahead; //                                                       (nbody)
+} ItmInertial;
+
+// Energy balance; all but the present powers is state.
+typedef struct ItmEnergyAccounts {
+    double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
+    double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
+    double*  open;          // time since then that is not counted yet: 0 or the step (1) s
+    double*  start;         // kinetic + potential at the start                      (1) J
+    double*  impact_peak;   // largest impact loss so far, which is the one reported (1) J
+    double*  elastic;       // energy that compliant contacts and limits hold        (1) J
+    double   power[ITM_LEDGER_COUNT];  // that goes into each account                         W
+} ItmEnergyAccounts;
+
+// Joints with clearance.
+typedef struct ItmClearanceState {
+    double*  open;              // time since a contact point of a joint with clearance last pushed (nclearance_point) s
+    double*  tally;             // what joints with clearance have been through                   (nclearance * ITM_TALLY_COUNT)
+    struct ItmClearancePoint* points;           // gaps of joints with clearance, itm_clearance_measure   (nclearance_point)
+} ItmClearanceState;
+
 struct ItmData {
     const ItmModel* model;
     ItmStepOptions options;
@@ -80,76 +155,39 @@ struct ItmData {
     double*  v_rate;        // mean acceleration of the last step; that of the last two, the smaller one; where there are articulated components (2 nv or 0)
     double*  was_fast;      // component in the last step: 1 fast (stepper/inertial.h), -1 slow, 0 not known; by its name     (nbody)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
-    double*  row_drift;     // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
     double*  angle;         // unwrapped angles                                      (nangle) rad
     double*  input;         // actuator forces from external signals                          (nactuator) N, N m
     double*  external;      // signals from external signals, see itm_data_compute_signal     (ITM_EXTERNAL_REALS nexternal)
-    double*  ledger;        //                                                       (ITM_LEDGER_COUNT) J
-    double*  power_prev;    // power of each account at the start of the last step   (ITM_LEDGER_COUNT) W
-    double*  ledger_open;   // time since then that is not counted yet: 0 or the step (1) s
-    double*  energy_start;  // kinetic + potential at the start                      (1) J
-    double*  impact_peak;   // largest impact loss so far, which is the one reported (1) J
-    double*  elastic;       // energy that compliant contacts and limits hold        (1) J
     double*  latch;         // what latches hold                                     (ITM_LATCH_REALS nlatch)
     double*  next_event;    // events so far                                         (1)
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
     double*  v_raw;         // velocities before the joints were projected, where there are clearance ones (nv or 0)
     double*  time;          // steppers of variable step: time so far                (1) s
     double*  step_size;     // and their last step                                   (1) s
-    double*  clearance_open;    // time since a contact point of a joint with clearance last pushed (nclearance_point) s
-    double*  clearance_tally;   // what joints with clearance have been through                   (nclearance * ITM_TALLY_COUNT)
+    ItmEnergyAccounts energy;
+    ItmClearanceState clearance;
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m
     ItmMat3* R;             // orientation                                           (nbody)
     ItmVec3* r;             // from the origin of its joint frame b to x             (nbody)  m
     ItmSpatial* S;          // motion of a body for a unit velocity, at its x        (nv)
-
-    double*  flex_eta;      // modes                                                 (nmode)
-    ItmMat3* flex_B;        // sum m r phi_k', body axes                             (nmode)  kg m
-    ItmSpatial* flex_U;     // momentum of the body for a unit rate of a mode, at x  (nmode)
-    double*  flex_alpha;    // rates of shortening: translation, 1                   (nmode)
-    double*  flex_beta;     // and strain of the axis                                (nmode)  1/m
-    ItmVec3* flex_c;        // sum m u, world axes                                   (nflexible) kg m
-    ItmSym3* flex_J;        // inertia that deformation adds, world axes             (nflexible) kg m^2
-    ItmSpatial* node_S;     // motion of a node for a unit rate of a mode            (nnode_S)
-    ItmVec3* node_turn;     // its rotation vector in the body frame                 (nnode)
+    ItmFlexState flex;
 
     // velocity stage: itm_kinematics_compute_velocities
     ItmSpatial* twist;      // angular velocity, velocity of x                       (nbody)
     ItmSpatial* accel_bias; // acceleration of a body while v' = 0                   (nbody)
-    ItmSpatial* twist_ahead; // the same two at the velocities of the middle of the step (stepper/inertial.c) (nbody)
-    ItmSpatial* bias_ahead; //                                                       (nbody)
 
-    // mass stage: itm_mass_factor
-    ItmSym3* J;             // inertia about x, world axes                           (nbody)  kg m^2
-    ItmArticulated* IA;     // articulated inertia                                   (nbody)
-    ItmSpatial* G;          // gain: IA S L^-T                                       (nv)
-    double*  mass_L;        // Cholesky factors of S' IA S; the diagonal is inverted (nL)
-    double*  mass_y;        // half solved right side                                (nv)
-    double*  flex_force;    // modal forces of nodes on the way up, 0 in between     (nmode)
+    ItmMassFactor mass;     // mass stage
 
     // force stage: itm_forces_compute
     ItmSpatial* wrench;     // on a body at x                                        (nbody)
     double*  tau;           // on coordinates directly                               (nv)
     double*  scalar_force;    // of each scalar force                                  (nscalar_force)
     struct ItmMeasured* scalar_measured; // what each scalar force acts along          (nscalar_force)
-    double   power[ITM_LEDGER_COUNT];  // that goes into each account                         W
 
-    // row stage: itm_rows_compute, itm_rows_factor
-    double*  row_gap;       // Phi                                                   (nrow)   m, rad
-    double*  row_rate;      // w = A v - signal'                                     (nrow)   m/s
-    double*  row_bias;      // A' v                                                  (nrow)   m/s^2
-    double*  row_ref;       // a derivative of the signals that drive rows           (nrow)
-    ItmSpatial* row_cov;    // Jacobian by bodies                                    (ncov)
-    double*  row_Y;         // L^-1 A'                                               (nY)
-    double*  row_omega;     // compliance added to the diagonal of H                 (nrow)
-    double*  row_gamma;     // share of the gap that a step removes                  (nrow)
-    ItmBlockFactor factor;  // of H
-    double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
-    double*  row_guess;     // part of row_drift that this step reckons with         (nrow)   m, rad
-    double*  row_before;    // A v at the start of the step                          (nrow)   m/s
-    double*  row_x;         // right sides and solutions                             (nrow)
+    ItmJointRows rows;      // row stage
+    ItmInertial inertial;
 
     // work space of steppers and outputs
     ItmSpatial* accel;      // forward pass of itm_mass_solve                        (nbody)
@@ -160,24 +198,11 @@ struct ItmData {
     double*  x3;            //                                                       (nv)
     double*  x4;            //                                                       (nv)
     double*  q1;            // coordinates                                           (nq)
-    double*  row_scratch;   //                                                       (4 nrow)
     double*  stiffness_scratch; //                                                (4 itm_stiffness_count)
     double*  state_backup;  // state before the step                                 (nstate)
     double*  stroke;        // lower and upper limit of each actuator, NULL without has_actuator_limits (2 nactuator) m, rad
     ItmPositionState position_state;
 
-    // inertial motion of components that turn fast: stepper/inertial.c
-    bool     has_fast;      // some component is fast in this step
-    bool*    is_fast;       // by component                                          (nbody)
-    int*     component_size; // bodies and row blocks of a component                 (nbody)
-    double*  inertial_dv;   // what inertia alone does to v in this step, where predicted (nv)
-    signed char* inertial_state; // of a component in the extrapolation              (nbody)
-    double*  inertial_size; // largest rate of translations, of rotations in a component (2 nbody)
-    double*  inertial_q;    // coordinates with unit quaternions                     (nq)
-    double*  inertial_y;    // states: q, v, row impulses                            (4 (nq + nv + nrow))
-    double*  inertial_work; // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
-
-    struct ItmClearancePoint* clearance_points; // gaps of joints with clearance, itm_clearance_measure   (nclearance_point)
     struct ItmBounded* bounded;     // bounded rows, or NULL where the model has none
     struct ItmContactData* contact; // contacts (src/contact), or NULL
     ItmReference* reference; // or NULL
@@ -212,10 +237,10 @@ void itm_data_free(ItmData* d);
 void itm_data_reset_to_start(const ItmModel* m, ItmData* d);
 // Positions and velocities of the present state, unless they are there already.
 void itm_data_refresh(const ItmModel* m, ItmData* d);
-// Book the powers of forces in d->power (trapezoidal rule with those of the state before), and open the next step of
+// Book the powers of forces in d->energy.power (trapezoidal rule with those of the state before), and open the next step of
 // length h.
 void itm_data_advance_ledger(ItmData* d, double h);
-// The accounts as of now; needs d->power of the present state. An impact loss never decreases: where contacts give back more than
+// The accounts as of now; needs d->energy.power of the present state. An impact loss never decreases: where contacts give back more than
 // they took, which only discretisation does, the rest is work of constraints.
 void itm_data_read_ledger(const ItmData* d, double booked[ITM_LEDGER_COUNT]);
 // Account for the time since the last step's start with the forces of the present state, before inputs change: a force that was held

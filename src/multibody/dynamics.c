@@ -20,34 +20,34 @@ void itm_dynamics_compute_inertia_forces(const ItmModel* m, ItmData* d)
 
 void itm_dynamics_compute_right_side(const ItmModel* m, ItmData* d, double t)
 {
-    memset(d->power, 0, sizeof d->power);
+    memset(d->energy.power, 0, sizeof d->energy.power);
     itm_dynamics_compute_inertia_forces(m, d);
     itm_forces_compute(m, d, t);
 }
 
-// Forces of compliant rows into d->row_x; a row that only pushes takes no part in the constraint equations.
+// Forces of compliant rows into d->rows.x; a row that only pushes takes no part in the constraint equations.
 static void compute_compliant_rows(const ItmModel* m, ItmData* d)
 {
-    itm_rows_compute_compliant_forces(m, d, d->row_x);
+    itm_rows_compute_compliant_forces(m, d, d->rows.x);
     itm_rows_add_damper_power(m, d);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->row_omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
+            d->rows.omega[i] = itm_block_is_compliant(block) ? ITM_OMEGA_IDLE : 0.0;
         }
     }
 }
 
 void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double* lambda, double t)
 {
-    d->power[ITM_LEDGER_MOTION] = 0.0;
-    d->power[ITM_LEDGER_CONSTRAINT] = 0.0;
-    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
+    d->energy.power[ITM_LEDGER_MOTION] = 0.0;
+    d->energy.power[ITM_LEDGER_CONSTRAINT] = 0.0;
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
             ItmLedger account = block->kind == ITM_BLOCK_MOTION ? ITM_LEDGER_MOTION : ITM_LEDGER_CONSTRAINT;
-            d->power[account] += lambda[i] * (d->row_rate[i] + d->row_ref[i]);
+            d->energy.power[account] += lambda[i] * (d->rows.rate[i] + d->rows.reference[i]);
         }
     }
 }
@@ -67,29 +67,29 @@ void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t
     }
     itm_rows_compute(m, d, t);
     compute_compliant_rows(m, d);
-    itm_rows_add_forces(m, d, d->wrench, d->tau, d->row_x);
+    itm_rows_add_forces(m, d, d->wrench, d->tau, d->rows.x);
     itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
 
     // H lambda = -(A v'_free + bias - signal'')
     itm_rows_factor(m, d, 0.0);
-    double* lambda = d->row_scratch;
+    double* lambda = d->rows.scratch;
     itm_rows_multiply(m, d, lambda, v_dot);
-    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 2);
     for (int i = 0; i < m->nrow; i++) {
-        lambda[i] = -(lambda[i] + d->row_bias[i] - d->row_ref[i]);
+        lambda[i] = -(lambda[i] + d->rows.bias[i] - d->rows.reference[i]);
     }
-    itm_blocks_solve(&m->pattern, &d->factor, lambda);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, lambda);
     itm_rows_apply(m, d, v_dot, lambda);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_x[i] = d->row_omega[i] > 0.0 ? d->row_x[i] : lambda[i];
+        d->rows.x[i] = d->rows.omega[i] > 0.0 ? d->rows.x[i] : lambda[i];
     }
-    itm_dynamics_compute_row_powers(m, d, d->row_x, t);
+    itm_dynamics_compute_row_powers(m, d, d->rows.x, t);
 }
 
 void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d)
 {
     if (m->nrow > 0) {
-        itm_blocks_min_norm(&m->pattern, &d->factor, d->row_x, d->row_scratch);
+        itm_blocks_min_norm(&m->pattern, &d->rows.factor, d->rows.x, d->rows.scratch);
     }
 }
 
@@ -139,7 +139,7 @@ static void project_on_coordinates(const ItmModel* m, ItmData* d, double* tau)
         const ItmFlexible* f = &m->flexibles[node->flexible];
         for (int k = 0; k < f->n; k++) {
             tau[m->bodies[f->modes].v_adr + k] +=
-                itm_spatial_dot(d->node_S[node->S_adr + k], d->joint_wrench[node->body]);
+                itm_spatial_dot(d->flex.node_S[node->S_adr + k], d->joint_wrench[node->body]);
         }
     }
 }
@@ -160,8 +160,8 @@ ItmStatus itm_dynamics_compute_inverse(const ItmModel* m, ItmData* d, double* ta
     itm_forces_compute(m, d, itm_data_get_time(d));
     if (m->nrow > 0) {
         itm_rows_compute(m, d, itm_data_get_time(d));
-        itm_rows_compute_compliant_forces(m, d, d->row_x);
-        itm_rows_add_forces(m, d, d->wrench, d->tau, d->row_x);
+        itm_rows_compute_compliant_forces(m, d, d->rows.x);
+        itm_rows_add_forces(m, d, d->wrench, d->tau, d->rows.x);
     }
     for (int id = 0; external != NULL && id < m->nuser; id++) {
         int i = m->body_index[id];

@@ -11,15 +11,15 @@ void itm_dynamics_compute_inertia_forces(const ItmModel* m, ItmData* d);
 
 // M v' + c = f + A' lambda,  A v' + A' v = signal''  for the present q, v at time t. Compliant rows push with -K Phi - D w.
 //   v_dot    (nv)    accelerations
-//   d->row_x (nrow)  lambda as forces [N, N m]; redundant rows get 0, see itm_dynamics_compute_reactions
+//   d->rows.x (nrow)  lambda as forces [N, N m]; redundant rows get 0, see itm_dynamics_compute_reactions
 // bounded_rate > 0: the bounded rows' impulses of the last step act as forces, times this rate (1 / step).
-// Leaves the position, velocity, mass and row stages at this state and fills d->power.
+// Leaves the position, velocity, mass and row stages at this state and fills d->energy.power.
 void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t, double bounded_rate);
 
 // Powers of prescribed motions and of the other rigid rows, for row forces lambda [N]. After itm_rows_compute.
 void itm_dynamics_compute_row_powers(const ItmModel* m, ItmData* d, const double* lambda, double t);
 
-// Turn d->row_x into the forces of least norm where rows are redundant. After itm_dynamics_compute.
+// Turn d->rows.x into the forces of least norm where rows are redundant. After itm_dynamics_compute.
 void itm_dynamics_compute_reactions(const ItmModel* m, ItmData* d);
 
 // Wrench through every tree joint on its body at the centre of mass, and the part of it that the coordinates' own forces

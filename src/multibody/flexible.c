@@ -57,7 +57,7 @@ static inline ItmVec3 axis_product(const ItmMat3* B0)
     return itm_vec(B0->x.x, B0->y.x, B0->z.x);
 }
 
-// Shortening at eta: alpha, beta, and their derivatives into d->flex_alpha, d->flex_beta. Without it all are 0.
+// Shortening at eta: alpha, beta, and their derivatives into d->flex.alpha, d->flex.beta. Without it all are 0.
 static void shorten(const ItmFlexible* f, ItmData* d, const double* eta, double* alpha, double* beta)
 {
     const ItmElasticTables* t = &f->tables;
@@ -65,8 +65,8 @@ static void shorten(const ItmFlexible* f, ItmData* d, const double* eta, double*
     for (int k = 0; k < f->n; k++) {
         double alpha_k = -itm_flexible_row_product(t->G, eta, k, f->n) * f->inv_axis_mass;
         double beta_k = -itm_flexible_row_product(t->G1, eta, k, f->n) * f->inv_axis_moment;
-        d->flex_alpha[f->mode_adr + k] = alpha_k;
-        d->flex_beta[f->mode_adr + k] = beta_k;
+        d->flex.alpha[f->mode_adr + k] = alpha_k;
+        d->flex.beta[f->mode_adr + k] = beta_k;
         *alpha += 0.5 * eta[k] * alpha_k;
         *beta += 0.5 * eta[k] * beta_k;
     }
@@ -87,9 +87,9 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
     }
 
     // B_k = B0_k + sum_l eta_l E_lk, all k at once
-    memcpy(&d->flex_B[adr], t->B, sizeof(ItmMat3) * (size_t)n);
+    memcpy(&d->flex.B[adr], t->B, sizeof(ItmMat3) * (size_t)n);
     for (int l = 0; l < n; l++) {
-        add_reals((double*)&d->flex_B[adr], eta[l], (const double*)&t->E[l * n], 9 * n);
+        add_reals((double*)&d->flex.B[adr], eta[l], (const double*)&t->E[l * n], 9 * n);
     }
     // sums over u = sum phi_k eta_k: m u, m s_x u, and W = sum m (s u' + u s' + u u') = X + X', where
     // X = sum eta_k ((1 + beta) B0_k + 1/2 (B_k - B0_k)): what is left of B_k adds up to a symmetric matrix
@@ -97,18 +97,18 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
     ItmMat3 X = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < n; k++) {
         add_scaled(&X, eta[k] * (0.5 + beta), &t->B[k]);
-        add_scaled(&X, 0.5 * eta[k], &d->flex_B[adr + k]);
+        add_scaled(&X, 0.5 * eta[k], &d->flex.B[adr + k]);
         Su = itm_vec_axpy(eta[k], t->S[k], Su);
         bu = itm_vec_axpy(eta[k], axis_product(&t->B[k]), bu);
-        d->flex_eta[adr + k] = eta[k];
+        d->flex.eta[adr + k] = eta[k];
     }
     ItmMat3 W = itm_mat_transpose(&X);
     add_scaled(&W, 1.0, &X);
     for (int k = 0; k < n; k++) {
         ItmVec3 sigma = t->S[k];
-        ItmMat3* B = &d->flex_B[adr + k];
+        ItmMat3* B = &d->flex.B[adr + k];
         if (f->is_stiffening) {
-            double alpha_k = d->flex_alpha[adr + k], beta_k = d->flex_beta[adr + k];
+            double alpha_k = d->flex.alpha[adr + k], beta_k = d->flex.beta[adr + k];
             // (beta s + alpha e_x) phi_k' + sum m r (alpha_k + beta_k s_x) e_x'
             add_scaled(B, beta, &t->B[k]);
             B->x.x += alpha * t->S[k].x + f->axis_mass * alpha * alpha_k + (1.0 + beta) * f->axis_moment * beta_k;
@@ -117,7 +117,7 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
             B->x = itm_vec_add(B->x, itm_vec_axpy(alpha_k, Su, itm_vec_scale(beta_k, bu)));
             sigma.x += f->axis_mass * alpha_k;
         }
-        d->flex_U[adr + k] =
+        d->flex.U[adr + k] =
             (ItmSpatial){itm_mat_mul_vec(R, itm_vec_add(itm_moment_axial(B), t->P[k])), itm_mat_mul_vec(R, sigma)};
     }
     ItmVec3 c = Su;
@@ -130,8 +130,8 @@ static void place_modes(const ItmModel* m, ItmData* d, int i, const double* eta)
         c.x += f->axis_mass * alpha;
     }
     ItmSym3 J = inertia_of(&W);
-    d->flex_c[m->bodies[i].part] = itm_mat_mul_vec(R, c);
-    d->flex_J[m->bodies[i].part] = itm_sym_rotate(R, &J);
+    d->flex.c[m->bodies[i].part] = itm_mat_mul_vec(R, c);
+    d->flex.J[m->bodies[i].part] = itm_sym_rotate(R, &J);
 }
 
 // ---------------------------------------------------------------------------- kinematics
@@ -161,7 +161,7 @@ void itm_flexible_move(const ItmModel* m, ItmData* d, int i, const double* v)
 static inline double shortening_mass(const ItmFlexible* f, const ItmData* d, int k, int l)
 {
     const ItmElasticTables* t = &f->tables;
-    const double *alpha = d->flex_alpha + f->mode_adr, *beta = d->flex_beta + f->mode_adr;
+    const double *alpha = d->flex.alpha + f->mode_adr, *beta = d->flex.beta + f->mode_adr;
     return t->S[k].x * alpha[l] + t->S[l].x * alpha[k] + t->B[k].x.x * beta[l] + t->B[l].x.x * beta[k] +
            f->axis_mass * alpha[k] * alpha[l] + f->axis_moment * beta[k] * beta[l];
 }
@@ -172,9 +172,9 @@ void itm_flexible_begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms term
         const ItmFlexible* f = &m->flexibles[j];
         const ItmElasticTables* t = &f->tables;
         const ItmBody* modes = &m->bodies[f->modes];
-        double* L = d->mass_L + modes->L_adr;
+        double* L = d->mass.L + modes->L_adr;
         for (int k = 0; k < f->n; k++) {
-            d->G[modes->v_adr + k] = d->flex_U[f->mode_adr + k];
+            d->mass.G[modes->v_adr + k] = d->flex.U[f->mode_adr + k];
             for (int l = 0; l <= k; l++) {
                 L[k * f->n + l] = f->is_stiffening ? shortening_mass(f, d, k, l) : 0.0;
             }
@@ -182,9 +182,9 @@ void itm_flexible_begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms term
                 terms.inertia * t->mass[k] + terms.damping * t->damping[k] + terms.stiffness * t->stiffness[k];
         }
         // torque of an acceleration: c x lin
-        ItmVec3 c = d->flex_c[j];
-        d->IA[f->modes] = (ItmArticulated){
-            .J = d->flex_J[j],
+        ItmVec3 c = d->flex.c[j];
+        d->mass.IA[f->modes] = (ItmArticulated){
+            .J = d->flex.J[j],
             .H = {itm_vec(0, c.z, -c.y), itm_vec(-c.z, 0, c.x), itm_vec(c.y, -c.x, 0)},
         };
     }
@@ -199,18 +199,18 @@ static void factor_node(const ItmModel* m, ItmData* d, int i)
     }
     const ItmFlexible* f = &m->flexibles[node->flexible];
     const ItmBody* modes = &m->bodies[f->modes];
-    const ItmArticulated* A = &d->IA[i];
-    const ItmSpatial* S = d->node_S + node->S_adr;
-    double* L = d->mass_L + modes->L_adr;
+    const ItmArticulated* A = &d->mass.IA[i];
+    const ItmSpatial* S = d->flex.node_S + node->S_adr;
+    double* L = d->mass.L + modes->L_adr;
     ItmVec3 offset = itm_vec_sub(d->x[i], d->x[f->frame]);
     for (int k = 0; k < f->n; k++) {
         ItmSpatial U = itm_articulated_mul(A, S[k]);
         for (int l = 0; l <= k; l++) {
             L[k * f->n + l] += itm_spatial_dot(S[l], U);
         }
-        d->G[modes->v_adr + k] = itm_spatial_add(d->G[modes->v_adr + k], itm_wrench_shift(U, offset));
+        d->mass.G[modes->v_adr + k] = itm_spatial_add(d->mass.G[modes->v_adr + k], itm_wrench_shift(U, offset));
     }
-    itm_articulated_add_shifted(&d->IA[f->modes], A, offset);
+    itm_articulated_add_shifted(&d->mass.IA[f->modes], A, offset);
 }
 
 // D = L L', G = U L^-T, IA of the frame += IA - G G'
@@ -218,8 +218,8 @@ static void factor_modes(const ItmModel* m, ItmData* d, int i)
 {
     const ItmBody* body = &m->bodies[i];
     int n = body->nv;
-    double* L = d->mass_L + body->L_adr;
-    ItmSpatial* G = d->G + body->v_adr;
+    double* L = d->mass.L + body->L_adr;
+    ItmSpatial* G = d->mass.G + body->v_adr;
     for (int j = 0; j < n; j++) {
         for (int k = j; k < n; k++) {
             double sum = L[k * n + j];
@@ -232,9 +232,9 @@ static void factor_modes(const ItmModel* m, ItmData* d, int i)
             G[j] = itm_spatial_axpy(-L[j * n + l], G[l], G[j]);
         }
         G[j] = itm_spatial_scale(L[j * n + j], G[j]);
-        itm_articulated_subtract_outer(&d->IA[i], G[j]);
+        itm_articulated_subtract_outer(&d->mass.IA[i], G[j]);
     }
-    itm_articulated_add_shifted(&d->IA[body->parent], &d->IA[i], itm_vec(0, 0, 0));
+    itm_articulated_add_shifted(&d->mass.IA[body->parent], &d->mass.IA[i], itm_vec(0, 0, 0));
 }
 
 void itm_flexible_factor(const ItmModel* m, ItmData* d, int i)
@@ -263,8 +263,8 @@ static Rates rates_of(const ItmFlexible* f, const ItmData* d, const double* eta_
     for (int k = 0; f->is_stiffening && k < f->n; k++) {
         r.Su = itm_vec_axpy(eta_dot[k], t->S[k], r.Su);
         r.bu = itm_vec_axpy(eta_dot[k], axis_product(&t->B[k]), r.bu);
-        r.alpha += eta_dot[k] * d->flex_alpha[f->mode_adr + k];
-        r.beta += eta_dot[k] * d->flex_beta[f->mode_adr + k];
+        r.alpha += eta_dot[k] * d->flex.alpha[f->mode_adr + k];
+        r.beta += eta_dot[k] * d->flex.beta[f->mode_adr + k];
         r.alpha_ddot -= eta_dot[k] * itm_flexible_row_product(t->G, eta_dot, k, f->n) * f->inv_axis_mass;
         r.beta_ddot -= eta_dot[k] * itm_flexible_row_product(t->G1, eta_dot, k, f->n) * f->inv_axis_moment;
     }
@@ -289,7 +289,7 @@ static ItmVec3 shortening_spin(const ItmFlexible* f, const ItmData* d, const Rat
     ItmVec3 b_k = axis_product(&t->B[k]);
     ItmVec3 ahead = itm_vec_axpy(r->alpha, t->S[k], itm_vec_scale(r->beta, b_k));
     ItmVec3 behind =
-        itm_vec_axpy(d->flex_alpha[f->mode_adr + k], r->Su, itm_vec_scale(d->flex_beta[f->mode_adr + k], r->bu));
+        itm_vec_axpy(d->flex.alpha[f->mode_adr + k], r->Su, itm_vec_scale(d->flex.beta[f->mode_adr + k], r->bu));
     ItmVec3 x = itm_vec_sub(ahead, behind);
     return itm_vec(0.0, -x.z, x.y);
 }
@@ -298,8 +298,8 @@ static ItmVec3 shortening_spin(const ItmFlexible* f, const ItmData* d, const Rat
 static double shortening_force(const ItmFlexible* f, const ItmData* d, const Rates* r, int k)
 {
     const ItmElasticTables* t = &f->tables;
-    return r->alpha_ddot * (t->S[k].x + f->axis_mass * d->flex_alpha[f->mode_adr + k]) +
-           r->beta_ddot * (t->B[k].x.x + f->axis_moment * d->flex_beta[f->mode_adr + k]);
+    return r->alpha_ddot * (t->S[k].x + f->axis_mass * d->flex.alpha[f->mode_adr + k]) +
+           r->beta_ddot * (t->B[k].x.x + f->axis_moment * d->flex.beta[f->mode_adr + k]);
 }
 
 // (M eta'')_k
@@ -322,9 +322,9 @@ static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpati
 {
     const ItmFlexible* f = &m->flexibles[index];
     int n = f->n, adr = m->bodies[f->modes].v_adr;
-    const ItmMat3 *R = &d->R[f->frame], *B = d->flex_B + f->mode_adr;
-    const ItmSpatial* U = d->flex_U + f->mode_adr;
-    ItmVec3 c = d->flex_c[index], w = d->twist[f->frame].ang, alpha = accel.ang;
+    const ItmMat3 *R = &d->R[f->frame], *B = d->flex.B + f->mode_adr;
+    const ItmSpatial* U = d->flex.U + f->mode_adr;
+    ItmVec3 c = d->flex.c[index], w = d->twist[f->frame].ang, alpha = accel.ang;
     ItmSpatial A = {alpha, itm_vec_sub(accel.lin, m->gravity)};
     ItmVec3 w_body = itm_mat_t_mul_vec(R, w);
     double w2 = itm_vec_dot(w, w);
@@ -345,14 +345,14 @@ static void add_inertia(const ItmModel* m, const ItmData* d, int index, ItmSpati
             itm_spatial_dot(U[k], A) + itm_vec_dot(Bt_w, w_body) - tr * w2 + 2.0 * itm_vec_dot(w_body, turn);
     }
     ItmVec3 lin = itm_vec_add(itm_vec_cross(alpha, c), itm_vec_cross(w, itm_vec_axpy(2.0, c_dot, itm_vec_cross(w, c))));
-    ItmVec3 ang = itm_vec_add(itm_vec_cross(c, A.lin), itm_sym_mul_vec(&d->flex_J[index], alpha));
-    ang = itm_vec_add(ang, itm_vec_cross(w, itm_sym_mul_vec(&d->flex_J[index], w)));
+    ItmVec3 ang = itm_vec_add(itm_vec_cross(c, A.lin), itm_sym_mul_vec(&d->flex.J[index], alpha));
+    ang = itm_vec_add(ang, itm_vec_cross(w, itm_sym_mul_vec(&d->flex.J[index], w)));
     ang = itm_vec_add(ang, itm_mat_mul_vec(R, itm_vec_add(turning, itm_vec_cross(w_body, spin))));
     if (f->is_stiffening) {
         // sum m r'' = m alpha'' e_x,  sum m r x r'' = (alpha'' Su + beta'' bu) x e_x
         ItmVec3 Su = {0, 0, 0}, bu = {0, 0, 0};
         for (int k = 0; k < n; k++) {
-            double eta = d->flex_eta[f->mode_adr + k];
+            double eta = d->flex.eta[f->mode_adr + k];
             Su = itm_vec_axpy(eta, f->tables.S[k], Su);
             bu = itm_vec_axpy(eta, axis_product(&f->tables.B[k]), bu);
             tau[adr + k] -= shortening_force(f, d, &rates, k);
@@ -387,8 +387,8 @@ void itm_flexible_add_elastic(const ItmModel* m, ItmData* d)
         int adr = m->bodies[f->modes].v_adr;
         for (int k = 0; k < f->n; k++) {
             double rate = d->v[adr + k], damping = f->tables.damping[k];
-            d->tau[adr + k] -= f->tables.stiffness[k] * d->flex_eta[f->mode_adr + k] + damping * rate;
-            d->power[ITM_LEDGER_DISSIPATED] += damping * rate * rate;
+            d->tau[adr + k] -= f->tables.stiffness[k] * d->flex.eta[f->mode_adr + k] + damping * rate;
+            d->energy.power[ITM_LEDGER_DISSIPATED] += damping * rate * rate;
         }
     }
 }
@@ -413,10 +413,10 @@ double itm_flexible_compute_kinetic(const ItmModel* m, const ItmData* d)
         const ItmFlexible* f = &m->flexibles[j];
         ItmSpatial t = d->twist[f->frame];
         const double* rate = d->v + m->bodies[f->modes].v_adr;
-        sum += itm_vec_dot(t.lin, itm_vec_cross(t.ang, d->flex_c[j]));
-        sum += 0.5 * itm_vec_dot(t.ang, itm_sym_mul_vec(&d->flex_J[j], t.ang));
+        sum += itm_vec_dot(t.lin, itm_vec_cross(t.ang, d->flex.c[j]));
+        sum += 0.5 * itm_vec_dot(t.ang, itm_sym_mul_vec(&d->flex.J[j], t.ang));
         for (int k = 0; k < f->n; k++) {
-            sum += rate[k] * (itm_spatial_dot(d->flex_U[f->mode_adr + k], t) + 0.5 * modal_inertia(f, d, rate, k));
+            sum += rate[k] * (itm_spatial_dot(d->flex.U[f->mode_adr + k], t) + 0.5 * modal_inertia(f, d, rate, k));
         }
     }
     return sum;
@@ -426,7 +426,7 @@ double itm_flexible_compute_gravity(const ItmModel* m, const ItmData* d)
 {
     double sum = 0.0;
     for (int j = 0; j < m->nflexible; j++) {
-        sum -= itm_vec_dot(m->gravity, d->flex_c[j]);
+        sum -= itm_vec_dot(m->gravity, d->flex.c[j]);
     }
     return sum;
 }
@@ -435,7 +435,7 @@ double itm_flexible_compute_elastic(const ItmData* d, const ItmFlexible* f)
 {
     double twice = 0.0;
     for (int k = 0; k < f->n; k++) {
-        double eta = d->flex_eta[f->mode_adr + k];
+        double eta = d->flex.eta[f->mode_adr + k];
         twice += f->tables.stiffness[k] * eta * eta;
     }
     return 0.5 * twice;
@@ -447,10 +447,10 @@ void itm_flexible_add_momenta(const ItmModel* m, const ItmData* d, ItmVec3* line
         const ItmFlexible* f = &m->flexibles[j];
         ItmSpatial t = d->twist[f->frame];
         const double* rate = d->v + m->bodies[f->modes].v_adr;
-        ItmSpatial p = {itm_vec_add(itm_vec_cross(d->flex_c[j], t.lin), itm_sym_mul_vec(&d->flex_J[j], t.ang)),
-                        itm_vec_cross(t.ang, d->flex_c[j])};
+        ItmSpatial p = {itm_vec_add(itm_vec_cross(d->flex.c[j], t.lin), itm_sym_mul_vec(&d->flex.J[j], t.ang)),
+                        itm_vec_cross(t.ang, d->flex.c[j])};
         for (int k = 0; k < f->n; k++) {
-            p = itm_spatial_axpy(rate[k], d->flex_U[f->mode_adr + k], p);
+            p = itm_spatial_axpy(rate[k], d->flex.U[f->mode_adr + k], p);
         }
         *linear = itm_vec_add(*linear, p.lin);
         *angular = itm_vec_add(*angular, itm_wrench_shift(p, d->x[f->frame]).ang);

@@ -36,7 +36,7 @@ static inline ItmSpatial itm_flexible_add_motion(const ItmModel* m, const ItmDat
     const ItmFlexible* f = &m->flexibles[node->flexible];
     const double* rate = v + m->bodies[f->modes].v_adr;
     for (int k = 0; k < f->n; k++) {
-        t = itm_spatial_axpy(rate[k], d->node_S[node->S_adr + k], t);
+        t = itm_spatial_axpy(rate[k], d->flex.node_S[node->S_adr + k], t);
     }
     return t;
 }
@@ -48,14 +48,14 @@ void itm_flexible_begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms term
 // Eliminate body i, modes or a node, from the articulated inertia of its parent.
 void itm_flexible_factor(const ItmModel* m, ItmData* d, int i);
 
-// Hand a wrench on node i to the modes below it: its force on them into d->flex_force, the rest to their wrench.
+// Hand a wrench on node i to the modes below it: its force on them into d->flex.force, the rest to their wrench.
 static inline void itm_flexible_hand_on(const ItmModel* m, ItmData* d, int i, ItmSpatial* modes, ItmSpatial wrench)
 {
     const ItmFlexNode* node = &m->nodes[m->bodies[i].part];
     const ItmFlexible* f = &m->flexibles[node->flexible];
-    double* force = d->flex_force + f->mode_adr;
+    double* force = d->flex.force + f->mode_adr;
     for (int k = 0; k < f->n; k++) {
-        force[k] += itm_spatial_dot(d->node_S[node->S_adr + k], wrench);
+        force[k] += itm_spatial_dot(d->flex.node_S[node->S_adr + k], wrench);
     }
     *modes = itm_spatial_add(*modes, itm_wrench_shift(wrench, itm_vec_sub(d->x[i], d->x[f->frame])));
 }
@@ -64,7 +64,7 @@ static inline void itm_flexible_hand_on(const ItmModel* m, ItmData* d, int i, It
 static inline void itm_flexible_collect(const ItmModel* m, ItmData* d, int i, double* y)
 {
     const ItmFlexible* f = &m->flexibles[m->bodies[i].part];
-    double* force = d->flex_force + f->mode_adr;
+    double* force = d->flex.force + f->mode_adr;
     for (int k = 0; k < f->n; k++) {
         y[k] += force[k];
         force[k] = 0.0;

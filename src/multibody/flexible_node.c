@@ -52,21 +52,21 @@ void itm_flexible_place_node(const ItmModel* m, ItmData* d, int i)
 {
     const ItmFlexNode* node = &m->nodes[m->bodies[i].part];
     const ItmFlexible* f = &m->flexibles[node->flexible];
-    const double* eta = d->flex_eta + f->mode_adr;
+    const double* eta = d->flex.eta + f->mode_adr;
     const ItmMat3* R = &d->R[f->frame];
     ItmSpatial u = deflection(node, eta, f->n);
     ItmMat3 turned = itm_quat_to_mat(itm_quat_exp(u.ang));
     d->R[i] = itm_mat_mul(R, &turned);
     d->x[i] = itm_vec_add(d->x[f->frame], itm_mat_mul_vec(R, itm_vec_add(node->s, u.lin)));
     d->r[i] = itm_vec(0, 0, 0);
-    d->node_turn[m->bodies[i].part] = u.ang;
+    d->flex.node_turn[m->bodies[i].part] = u.ang;
     Turn T = turn_of(u.ang);
     for (int k = 0; k < f->n; k++) {
         ItmVec3 phi = node->shape[k].lin;
         if (node->gamma != NULL) {
             phi.x -= itm_flexible_row_product(node->gamma, eta, k, f->n);
         }
-        d->node_S[node->S_adr + k] =
+        d->flex.node_S[node->S_adr + k] =
             (ItmSpatial){itm_mat_mul_vec(R, apply_turn(&T, u.ang, node->shape[k].ang)), itm_mat_mul_vec(R, phi)};
     }
 }
@@ -102,7 +102,7 @@ void itm_flexible_move_node(const ItmModel* m, ItmData* d, int i, const double* 
     d->twist[i] = itm_spatial_add(itm_twist_shift(frame, offset), rel);
 
     // alpha = alpha_f + w_f x w_rel + own,  a = a_f(offset) + 2 w_f x u' + own
-    ItmSpatial own = node_bias(node, d->node_turn[m->bodies[i].part], v + m->bodies[f->modes].v_adr, f->n);
+    ItmSpatial own = node_bias(node, d->flex.node_turn[m->bodies[i].part], v + m->bodies[f->modes].v_adr, f->n);
     ItmSpatial bias;
     bias.ang = itm_vec_add(frame_bias.ang, itm_vec_cross(frame.ang, rel.ang));
     bias.ang = itm_vec_add(bias.ang, itm_mat_mul_vec(&d->R[f->frame], own.ang));

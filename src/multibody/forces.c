@@ -27,7 +27,7 @@ static void apply_load(const ItmModel* m, ItmData* d, const ItmLoad* load, doubl
 {
     ItmSpatial wrench = load_wrench(m, d, load, t);
     d->wrench[load->body] = itm_spatial_add(d->wrench[load->body], wrench);
-    d->power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[load->body]);
+    d->energy.power[ITM_LEDGER_LOAD] += itm_spatial_dot(wrench, d->twist[load->body]);
 }
 
 // ---------------------------------------------------------------------------- scalar forces
@@ -66,8 +66,8 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     double force = applied + own;
 
     d->scalar_force[index] = force;
-    d->power[ITM_LEDGER_LOAD] += applied * x.rate;
-    d->power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
+    d->energy.power[ITM_LEDGER_LOAD] += applied * x.rate;
+    d->energy.power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
     if (measure->v_index != ITM_NONE) {
         d->tau[measure->v_index] += measure->scale * force;
         return;
@@ -135,14 +135,14 @@ static void apply_bushing(ItmData* d, const ItmBushing* b)
     ItmSpatial on_a = itm_spatial_scale(-1.0, itm_wrench_shift(f, s.view.s_a));
     d->wrench[b->body_a] = itm_spatial_add(d->wrench[b->body_a], on_a);
     d->wrench[b->body_b] = itm_spatial_add(d->wrench[b->body_b], on_b);
-    d->power[ITM_LEDGER_DISSIPATED] +=
+    d->energy.power[ITM_LEDGER_DISSIPATED] +=
         itm_vec_dot(s.x_dot, scale_each(b->damping, s.x_dot)) + itm_vec_dot(s.w, scale_each(b->damping + 3, s.w));
 }
 
 void itm_forces_compute(const ItmModel* m, ItmData* d, double t)
 {
-    d->power[ITM_LEDGER_LOAD] = 0.0;
-    d->power[ITM_LEDGER_DISSIPATED] = 0.0;
+    d->energy.power[ITM_LEDGER_LOAD] = 0.0;
+    d->energy.power[ITM_LEDGER_DISSIPATED] = 0.0;
     for (int i = 0; i < m->nload; i++) {
         apply_load(m, d, &m->loads[i], t);
     }
@@ -183,14 +183,14 @@ double itm_forces_compute_kinetic(const ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->nbody; i++) {
         ItmSpatial t = d->twist[i];
         twice += m->bodies[i].mass * itm_vec_dot(t.lin, t.lin);
-        twice += itm_vec_dot(t.ang, itm_sym_mul_vec(&d->J[i], t.ang));
+        twice += itm_vec_dot(t.ang, itm_sym_mul_vec(&d->mass.J[i], t.ang));
     }
     return 0.5 * twice + itm_flexible_compute_kinetic(m, d);
 }
 
 double itm_forces_compute_potential(const ItmModel* m, const ItmData* d)
 {
-    double sum = *d->elastic + itm_flexible_compute_gravity(m, d);
+    double sum = *d->energy.elastic + itm_flexible_compute_gravity(m, d);
     for (int i = 0; i < m->nbody; i++) {
         sum -= m->bodies[i].mass * itm_vec_dot(m->gravity, d->x[i]);
     }
@@ -212,7 +212,7 @@ double itm_forces_compute_potential(const ItmModel* m, const ItmData* d)
         sum += 0.5 * itm_vec_dot(s.phi, scale_each(b->stiffness + 3, s.phi));
     }
     for (int i = 0; i < m->nrow; i++) {
-        sum += 0.5 * m->blocks[m->row_block[i]].stiffness * d->row_gap[i] * d->row_gap[i];
+        sum += 0.5 * m->blocks[m->row_block[i]].stiffness * d->rows.gap[i] * d->rows.gap[i];
     }
     return sum;
 }
@@ -223,7 +223,7 @@ void itm_forces_compute_momentum(const ItmModel* m, const ItmData* d, ItmVec3* p
     for (int i = 0; i < m->nbody; i++) {
         ItmVec3 mv = itm_vec_scale(m->bodies[i].mass, d->twist[i].lin);
         *p = itm_vec_add(*p, mv);
-        *L = itm_vec_add(*L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->J[i], d->twist[i].ang)));
+        *L = itm_vec_add(*L, itm_vec_add(itm_vec_cross(d->x[i], mv), itm_sym_mul_vec(&d->mass.J[i], d->twist[i].ang)));
     }
     itm_flexible_add_momenta(m, d, p, L);
 }

@@ -139,7 +139,7 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
             itm_flexible_place(m, d, i, q);
             break;
         }
-        d->J[i] = itm_sym_rotate(&d->R[i], &body->inertia);
+        d->mass.J[i] = itm_sym_rotate(&d->R[i], &body->inertia);
     }
 }
 

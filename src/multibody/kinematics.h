@@ -11,7 +11,7 @@ static inline ItmVec3 itm_point_acceleration(ItmSpatial A, ItmVec3 w, ItmVec3 s)
     return itm_vec_add(A.lin, itm_vec_add(itm_vec_cross(A.ang, s), centripetal));
 }
 
-// q -> d->x, d->R, d->r, d->S, d->J
+// q -> d->x, d->R, d->r, d->S, d->mass.J
 void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const double* q);
 // v -> d->twist, d->accel_bias; after positions
 void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const double* v);

@@ -108,7 +108,7 @@ static bool switch_latch(const ItmModel* m, ItmData* d, int index, bool closes)
     d->latch[ITM_LATCH_REALS * index] = closes ? 1.0 : 0.0;
     const ItmRowBlock* block = &m->blocks[m->latches[index].block];
     for (int i = block->row; i < block->row + block->nrow; i++) {
-        d->lambda[i] = d->row_drift[i] = 0.0;
+        d->lambda[i] = d->rows.drift[i] = 0.0;
     }
     return true;
 }
@@ -121,8 +121,8 @@ static void close_ledger(const ItmModel* m, ItmData* d, double t)
         itm_rows_compute(m, d, t);
         itm_rows_add_damper_power(m, d);
     }
-    itm_data_read_ledger(d, d->ledger);
-    *d->ledger_open = 0.0;
+    itm_data_read_ledger(d, d->energy.ledger);
+    *d->energy.open = 0.0;
 }
 
 // v <- v - M^-1 A' H^-1 (A v - signal'). What it takes of the kinetic energy is an impact's loss, less what impulses of
@@ -132,22 +132,22 @@ static void settle(const ItmModel* m, ItmData* d, double t)
     double before = itm_forces_compute_kinetic(m, d), motion_work = 0.0;
     itm_mass_factor(m, d);
     itm_rows_compute(m, d, t);
-    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->row_omega[i] = is_compliant ? ITM_OMEGA_IDLE : 0.0;
-        d->row_x[i] = is_compliant ? 0.0 : -d->row_rate[i];
+        d->rows.omega[i] = is_compliant ? ITM_OMEGA_IDLE : 0.0;
+        d->rows.x[i] = is_compliant ? 0.0 : -d->rows.rate[i];
     }
     itm_rows_factor(m, d, 0.0);
-    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
-    itm_rows_apply(m, d, d->v, d->row_x);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
+    itm_rows_apply(m, d, d->v, d->rows.x);
     for (int i = 0; i < m->nrow; i++) {
         bool is_motion = m->blocks[m->row_block[i]].kind == ITM_BLOCK_MOTION;
-        motion_work += is_motion ? d->row_x[i] * d->row_ref[i] : 0.0;
+        motion_work += is_motion ? d->rows.x[i] * d->rows.reference[i] : 0.0;
     }
     itm_kinematics_compute_velocities(m, d, d->v);
-    d->ledger[ITM_LEDGER_MOTION] += motion_work;
-    d->ledger[ITM_LEDGER_IMPACT] += before - itm_forces_compute_kinetic(m, d) + motion_work;
+    d->energy.ledger[ITM_LEDGER_MOTION] += motion_work;
+    d->energy.ledger[ITM_LEDGER_IMPACT] += before - itm_forces_compute_kinetic(m, d) + motion_work;
 }
 
 // Switch latches at the present time; the times of the events do not matter here.

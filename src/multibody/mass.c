@@ -40,7 +40,7 @@ void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms
 {
     for (int i = 0; i < m->nbody; i++) {
         if (!m->bodies[i].is_root_leaf) {
-            itm_articulated_init(&d->IA[i], &m->bodies[i], &d->J[i]);
+            itm_articulated_init(&d->mass.IA[i], &m->bodies[i], &d->mass.J[i]);
         }
     }
     itm_flexible_begin_factor(m, d, terms);
@@ -53,22 +53,22 @@ void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms
             itm_flexible_factor(m, d, i);
             continue;
         }
-        ItmArticulated* A = &d->IA[i];
-        ItmSpatial* G = d->G + body->v_adr;
+        ItmArticulated* A = &d->mass.IA[i];
+        ItmSpatial* G = d->mass.G + body->v_adr;
         if (body->nv == 1) {
             ItmSpatial S = d->S[body->v_adr];
             ItmSpatial U = itm_articulated_mul(A, S);
             double inv_L = 1.0 / sqrt(itm_spatial_dot(S, U));
-            d->mass_L[body->L_adr] = inv_L;
+            d->mass.L[body->L_adr] = inv_L;
             G[0] = itm_spatial_scale(inv_L, U);
         } else {
-            factor_body(A, G, d->mass_L + body->L_adr, d->S + body->v_adr, body->nv);
+            factor_body(A, G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
         }
         if (body->parent != ITM_NONE) {
             for (int k = 0; k < body->nv; k++) {
                 itm_articulated_subtract_outer(A, G[k]);
             }
-            itm_articulated_add_shifted(&d->IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
+            itm_articulated_add_shifted(&d->mass.IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
         }
     }
 }
@@ -143,7 +143,7 @@ static void half_solve_leaf(const ItmBody* body, const ItmData* d, double* y, co
 // Up the tree: y = L^-1 rhs, wrenches handed on to the parents. Bodies that are alone are solved into x, or (NULL) half.
 static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
 {
-    double* y = d->mass_y;
+    double* y = d->mass.y;
     for (int i = m->nbody - 1; i >= 0; i--) {
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf && x == NULL) {
@@ -165,11 +165,11 @@ static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau
         if (body->mobility == ITM_MOBILIZER_MODES) {
             itm_flexible_collect(m, d, i, y + adr);
         }
-        solve_lower(d->mass_L + body->L_adr, y + adr, n);
+        solve_lower(d->mass.L + body->L_adr, y + adr, n);
         if (body->parent != ITM_NONE) {
             ItmSpatial p = wrench[i];
             for (int k = adr; k < adr + n; k++) {
-                p = itm_spatial_axpy(-y[k], d->G[k], p);
+                p = itm_spatial_axpy(-y[k], d->mass.G[k], p);
             }
             p = itm_wrench_shift(p, itm_vec_sub(d->x[i], d->x[body->parent]));
             wrench[body->parent] = itm_spatial_add(wrench[body->parent], p);
@@ -180,7 +180,7 @@ static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau
 // Down the tree: x = L^-T (y - G' acceleration of the parent).
 static void sweep_down(const ItmModel* m, ItmData* d, double* x)
 {
-    const double* y = d->mass_y;
+    const double* y = d->mass.y;
     ItmSpatial* accel = d->accel;
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -194,9 +194,9 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
             continue;
         }
         for (int k = adr; k < adr + n; k++) {
-            x[k] = y[k] - itm_spatial_dot(d->G[k], a);
+            x[k] = y[k] - itm_spatial_dot(d->mass.G[k], a);
         }
-        solve_upper(d->mass_L + body->L_adr, x + adr, n);
+        solve_upper(d->mass.L + body->L_adr, x + adr, n);
         for (int k = adr; k < adr + n; k++) {
             a = itm_spatial_axpy(x[k], d->S[k], a);
         }
@@ -221,7 +221,7 @@ void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x)
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf) {
             double s = body->inv_sqrt_mass;
-            const double* y = d->mass_y + body->v_adr;
+            const double* y = d->mass.y + body->v_adr;
             ItmVec3 w = itm_body_solve_upper(body, itm_vec(y[3], y[4], y[5]));
             double out[6] = {s * y[0], s * y[1], s * y[2], w.x, w.y, w.z};
             memcpy(x + body->v_adr, out, sizeof out);
@@ -250,7 +250,7 @@ static inline void half_solve_single(const ItmData* d, const ItmBody* body, doub
                                      const ItmSpatial* p)
 {
     ItmSpatial S = d->S[body->v_adr];
-    double inv_L = d->mass_L[body->L_adr], direct = 0.0;
+    double inv_L = d->mass.L[body->L_adr], direct = 0.0;
     for (int l = 0; l < block->ndof; l++) {
         direct += block->dof[l] == body->v_adr ? block->dof_coef[l] : 0.0;
     }
@@ -271,7 +271,7 @@ static inline void half_solve_several(const ItmData* d, const ItmBody* body, dou
                 y[k] += block->dof[l] == adr + k ? block->dof_coef[l] : 0.0;
             }
         }
-        solve_lower(d->mass_L + body->L_adr, y, n);
+        solve_lower(d->mass.L + body->L_adr, y, n);
     }
 }
 
@@ -282,7 +282,7 @@ static inline void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* pa
     for (int i = 0; i < block->nrow; i++) {
         ItmSpatial f = p[i];
         for (int k = 0; k < body->nv; k++) {
-            f = itm_spatial_axpy(-Y[i * block->ny + k], d->G[body->v_adr + k], f);
+            f = itm_spatial_axpy(-Y[i * block->ny + k], d->mass.G[body->v_adr + k], f);
         }
         parent[i] = itm_spatial_add(parent[i], itm_wrench_shift(f, offset));
     }
@@ -293,7 +293,7 @@ static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, cons
                             const ItmSpatial* p, int j)
 {
     const ItmFlexNode* node = &m->nodes[m->bodies[block->path[j]].part];
-    const ItmSpatial* S = d->node_S + node->S_adr;
+    const ItmSpatial* S = d->flex.node_S + node->S_adr;
     for (int k = j; k < block->path_parent[j]; k++) {
         Y += m->bodies[block->path[k]].nv;
     }
@@ -308,7 +308,7 @@ static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, cons
 static void half_solve_modes(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block)
 {
     for (int i = 0; i < block->nrow; i++) {
-        solve_lower(d->mass_L + body->L_adr, Y + i * block->ny, body->nv);
+        solve_lower(d->mass.L + body->L_adr, Y + i * block->ny, body->nv);
     }
 }
 
@@ -372,8 +372,8 @@ void itm_mass_compute_inertia_wrench(const ItmModel* m, const ItmData* d, ItmSpa
     const ItmSpatial* A = accel != NULL ? accel : d->accel_bias;
     for (int i = 0; i < m->nbody; i++) {
         ItmVec3 w = d->twist[i].ang;
-        ItmVec3 gyro = itm_vec_cross(w, itm_sym_mul_vec(&d->J[i], w));
-        ItmVec3 torque = itm_vec_add(itm_sym_mul_vec(&d->J[i], A[i].ang), gyro);
+        ItmVec3 gyro = itm_vec_cross(w, itm_sym_mul_vec(&d->mass.J[i], w));
+        ItmVec3 torque = itm_vec_add(itm_sym_mul_vec(&d->mass.J[i], A[i].ang), gyro);
         wrench[i].ang = itm_vec_neg(torque);
         wrench[i].lin = itm_vec_scale(m->bodies[i].mass, itm_vec_sub(m->gravity, A[i].lin));
     }

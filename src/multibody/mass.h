@@ -37,10 +37,10 @@ void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
 
-// Half of it, y = L^-1 (tau + sum of the wrenches), into d->mass_y. tau (nv)
+// Half of it, y = L^-1 (tau + sum of the wrenches), into d->mass.y. tau (nv)
 void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench);
 
-// The other half: x = L^-T y, y (nv) given in d->mass_y.
+// The other half: x = L^-T y, y (nv) given in d->mass.y.
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
 
 // Half of that along the path of a row block: the rows of Y = L^-1 A'.

@@ -53,7 +53,7 @@ typedef struct ItmBody {
     double lead;           // screw: the one rotation also translates along its axis, m/rad; else 0
     int  q_adr, nq;        // coordinates: translations, then angles or quaternion
     int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
-    int  L_adr;            // its nv x nv factor in ItmData.mass_L
+    int  L_adr;            // its nv x nv factor in ItmData.mass.L
     int  joint;            // the joint that became this mobilizer, or ITM_NONE
     int  owner;            // the user's body that it is part of: itself, but for modes and nodes
     int  part;             // modes: the flexible body in ItmModel.flexibles; node: in ItmModel.nodes; else ITM_NONE
@@ -163,11 +163,11 @@ typedef struct ItmRowBlock {
     bool   is_velocity;            // no position level: the gap is always 0
     int    latch;                  // that switches it on and off, or ITM_NONE
     double stiffness, damping;     // compliance; 0, 0: rigid
-    int    cov_adr;                // first covector in ItmData.row_cov: nrow x nbody
+    int    cov_adr;                // first covector in ItmData.rows.cov: nrow x nbody
     const int* path;               // bodies from the touched ones down to the roots, children first (npath)
     const int* path_parent;        // position of the parent in the path, or ITM_NONE     (npath)
     int    npath;
-    int    ny, y_adr;              // velocities on the path; its Y in ItmData.row_Y: nrow x ny
+    int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
 } ItmRowBlock;
 
 // A run of velocities on the paths of both blocks of a pair.

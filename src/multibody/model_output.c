@@ -92,7 +92,7 @@ static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
         for (int k = 0; k < f->n; k++) {
             char number[16];
             snprintf(number, sizeof number, "%d", k + 1);
-            emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex_eta[f->mode_adr + k]);
+            emit(sink, name, "mode", number, "m", "modal coordinate (torsion: rad)", d->flex.eta[f->mode_adr + k]);
             emit(sink, name, "mode_rate", number, "m/s", "rate of the modal coordinate",
                  d->v[m->bodies[f->modes].v_adr + k]);
         }
@@ -105,7 +105,7 @@ static void emit_flexibles(Sink* sink, const ItmModel* m, const ItmData* d)
         }
         const ItmFlexible* f = &m->flexibles[node->flexible];
         const char* body = m->bodies[f->frame].name;
-        ItmFrame frame = itm_flexible_node_frame(node, d->flex_eta + f->mode_adr, f->n);
+        ItmFrame frame = itm_flexible_node_frame(node, d->flex.eta + f->mode_adr, f->n);
         ItmVec3 arm = itm_mat_mul_vec(&d->R[node->body], node->point);
         ItmVec3 undeformed = itm_vec_add(node->s, node->point);
         char quantity[96];
@@ -156,8 +156,8 @@ static ItmSpatial block_reaction(const ItmModel* m, const ItmData* d, int block_
     for (int i = 0; i < block->nrow; i++) {
         for (int k = 0; k < block->nbody; k++) {
             if (block->body[k] == body_b) {
-                sum =
-                    itm_spatial_axpy(d->row_x[block->row + i], d->row_cov[block->cov_adr + i * block->nbody + k], sum);
+                sum = itm_spatial_axpy(d->rows.x[block->row + i], d->rows.cov[block->cov_adr + i * block->nbody + k],
+                                       sum);
             }
         }
     }
@@ -218,7 +218,7 @@ static void emit_clearance_points(Sink* sink, const ItmModel* m, const ItmData* 
         emit(sink, name, "contact", number, "1", "0: open, 1: sticks, 2: slides in the last step, at contact point",
              state);
         emit(sink, name, "gap", number, "m", "gap at contact point",
-             d->clearance_points[clearance->first_point + k].gap);
+             d->clearance.points[clearance->first_point + k].gap);
         emit(sink, name, "normal_force", number, "N", "normal force in the last step at contact point",
              impulse / itm_data_get_step_size(d));
     }
@@ -229,13 +229,13 @@ static void emit_clearance(Sink* sink, const ItmModel* m, ItmData* d, int index)
 {
     const ItmClearanceJoint* clearance = &m->clearances[index];
     const ItmJoint* joint = &m->joints[clearance->joint];
-    const double* tally = d->clearance_tally + index * ITM_TALLY_COUNT;
+    const double* tally = d->clearance.tally + index * ITM_TALLY_COUNT;
     itm_clearance_measure(m, d, index, 0.0);
     int nradial = clearance->type == ITM_JOINT_REVOLUTE ? 2 : clearance->npoint, nclosed = 0;
     double least_radial = INFINITY, least = INFINITY;
     for (int k = 0; k < clearance->npoint; k++) {
         ItmContactState state;
-        double gap = d->clearance_points[clearance->first_point + k].gap;
+        double gap = d->clearance.points[clearance->first_point + k].gap;
         itm_clearance_get_normal_impulse(d, index, k, &state);
         nclosed += state != ITM_CONTACT_OPEN;
         least = fmin(least, gap);
@@ -311,7 +311,7 @@ static void emit_scalar_forces(Sink* sink, const ItmModel* m, const ItmData* d)
     for (int i = 0; i < m->nspring_row; i++) {
         bool is_torque = m->measures[m->spring_rows[i].measure].direction >= ITM_RX;
         emit(sink, m->spring_rows[i].name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             "force along the direction", d->row_x[m->blocks[m->spring_rows[i].block].row]);
+             "force along the direction", d->rows.x[m->blocks[m->spring_rows[i].block].row]);
     }
     for (int i = 0; i < m->nbushing; i++) {
         ItmSpatial f = itm_forces_compute_bushing(d, &m->bushings[i]);
@@ -330,7 +330,7 @@ static void emit_motions(Sink* sink, const ItmModel* m, const ItmData* d)
         const ItmMeasure* measure = &m->measures[motion->measure];
         bool is_torque = measure->direction >= ITM_RX;
         emit(sink, motion->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             "force or torque of the prescribed motion", d->row_x[m->blocks[motion->block].row]);
+             "force or torque of the prescribed motion", d->rows.x[m->blocks[motion->block].row]);
     }
 }
 
@@ -343,7 +343,7 @@ static void emit_couplings(Sink* sink, const ItmModel* m, const ItmData* d)
         }
         bool is_torque = m->measures[block->term[0]].direction >= ITM_RX;
         emit(sink, m->row_names[block->row], is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-             "force or torque on the first direction; -ratio times that on the second", d->row_x[block->row]);
+             "force or torque on the first direction; -ratio times that on the second", d->rows.x[block->row]);
     }
 }
 
@@ -355,7 +355,7 @@ static void emit_latches(Sink* sink, const ItmModel* m, const ItmData* d)
         if (latch->kind == ITM_LATCH_DIRECTION) {
             bool is_torque = m->measures[latch->measure].direction >= ITM_RX;
             emit(sink, latch->name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-                 "force or torque that locks the direction", d->row_x[m->blocks[latch->block].row]);
+                 "force or torque that locks the direction", d->rows.x[m->blocks[latch->block].row]);
             continue;
         }
         // seen from the body that is not the world; both act about the centre of mass of body b
@@ -380,7 +380,7 @@ static void emit_energies(Sink* sink, const ItmModel* m, const ItmData* d)
     double lost = booked[ITM_LEDGER_DISSIPATED] + booked[ITM_LEDGER_FRICTION] + booked[ITM_LEDGER_IMPACT];
     double loads = booked[ITM_LEDGER_LOAD] + booked[ITM_LEDGER_INTERFACE];
     double gained = loads + booked[ITM_LEDGER_MOTION] + booked[ITM_LEDGER_CONSTRAINT];
-    double balance = kinetic + potential + lost - gained - *d->energy_start;
+    double balance = kinetic + potential + lost - gained - *d->energy.start;
     emit(sink, "energy", "kinetic", "", "J", "kinetic energy", kinetic);
     emit(sink, "energy", "potential", "", "J",
          "potential energy of gravity, springs, flexible bodies and compliant contacts", potential);
@@ -466,8 +466,8 @@ static void emit_violations(Sink* sink, const ItmModel* m, const ItmData* d)
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
-            gap = fmax(gap, fabs(d->row_gap[i]));
-            rate = fmax(rate, fabs(d->row_rate[i]));
+            gap = fmax(gap, fabs(d->rows.gap[i]));
+            rate = fmax(rate, fabs(d->rows.rate[i]));
         }
     }
     emit(sink, "violation", "position", "", "m", "largest gap of a joint row, m or rad", gap);
@@ -522,7 +522,7 @@ static void prepare(const ItmModel* m, ItmData* d)
     }
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);
-    itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->row_x, t, bounded_rate);
+    itm_dynamics_compute_joint_wrenches(m, d, d->joint_wrench, d->x1, d->rows.x, t, bounded_rate);
 }
 
 ItmStatus itm_model_compute_outputs(const ItmModel* m, ItmData* d, double* values)

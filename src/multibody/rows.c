@@ -45,14 +45,14 @@ ITM_INLINE void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
 {
     int row = f->block->row + i;
     if (wanted & GAP) {
-        f->d->row_gap[row] = x.value;
+        f->d->rows.gap[row] = x.value;
     }
     if (wanted & MOTION) {
-        f->d->row_rate[row] = x.rate;
-        f->d->row_bias[row] = x.bias;
+        f->d->rows.rate[row] = x.rate;
+        f->d->rows.bias[row] = x.bias;
     }
     if (wanted & JACOBIAN) {
-        ItmSpatial* cov = f->d->row_cov + f->block->cov_adr + i * f->block->nbody;
+        ItmSpatial* cov = f->d->rows.cov + f->block->cov_adr + i * f->block->nbody;
         if (f->a != ITM_NONE) {
             cov[f->a] = x.cov_a;
         }
@@ -161,7 +161,7 @@ static inline double offset_of(const ItmData* d, const ItmRowBlock* block)
 // sum of coef * measure - offset - signal(t)
 ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double t, unsigned wanted)
 {
-    ItmSpatial* cov = d->row_cov + block->cov_adr;
+    ItmSpatial* cov = d->rows.cov + block->cov_adr;
     for (int k = 0; (wanted & JACOBIAN) && k < block->nbody; k++) {
         cov[k] = itm_spatial_zero();
     }
@@ -184,9 +184,9 @@ ITM_INLINE void fill_measure_block(const ItmModel* m, ItmData* d, const ItmRowBl
         rate -= block->is_velocity ? s.x : s.x_dot;
     }
     if (wanted & MOTION) {
-        d->row_gap[block->row] = block->is_velocity ? 0.0 : gap;
-        d->row_rate[block->row] = rate;
-        d->row_bias[block->row] = bias;
+        d->rows.gap[block->row] = block->is_velocity ? 0.0 : gap;
+        d->rows.rate[block->row] = rate;
+        d->rows.bias[block->row] = bias;
     }
 }
 
@@ -199,10 +199,10 @@ static bool is_joint_block(const ItmRowBlock* block)
 static void clear_block(ItmData* d, const ItmRowBlock* block)
 {
     for (int i = block->row; i < block->row + block->nrow; i++) {
-        d->row_gap[i] = d->row_rate[i] = d->row_bias[i] = 0.0;
+        d->rows.gap[i] = d->rows.rate[i] = d->rows.bias[i] = 0.0;
     }
     for (int k = 0; k < block->nrow * block->nbody; k++) {
-        d->row_cov[block->cov_adr + k] = itm_spatial_zero();
+        d->rows.cov[block->cov_adr + k] = itm_spatial_zero();
     }
 }
 
@@ -258,11 +258,11 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
         } else if (is_joint_block(block)) {
             fill_joint_block(m, d, block, GAP);
         } else {
-            d->row_gap[block->row] = measure_block_gap(m, d, q, block, t);
+            d->rows.gap[block->row] = measure_block_gap(m, d, q, block, t);
         }
         // a compliant joint is meant to have a gap
         for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
-            double gap = fabs(d->row_gap[i]);
+            double gap = fabs(d->rows.gap[i]);
             largest = gap > largest || gap != gap ? gap : largest;
         }
     }
@@ -300,7 +300,7 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
 // The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies known to the compiler.
 static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
 {
-    const double* Y = d->row_Y + block->y_adr;
+    const double* Y = d->rows.Y + block->y_adr;
     int n = block->nrow, ny = block->ny;
     if (n == 5 && ny == 12) {
         add_products(H, 5, 1, Y, Y, 5, 5, 12, 12, 12, true);
@@ -313,7 +313,7 @@ static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
 static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pair)
 {
     const ItmRowBlock *f = &m->blocks[pair->first], *s = &m->blocks[pair->second];
-    double* H = d->factor.L + pair->address;
+    double* H = d->rows.factor.L + pair->address;
     if (f == s) {
         multiply_self(d, f, H);
         return;
@@ -323,8 +323,8 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     int column_stride = pair->is_transposed ? f->nrow : 1;
     for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
         const ItmSharedRun* run = &m->runs[r];
-        const double* Y = d->row_Y + f->y_adr + run->y_first;
-        const double* Z = d->row_Y + s->y_adr + run->y_second;
+        const double* Y = d->rows.Y + f->y_adr + run->y_first;
+        const double* Z = d->rows.Y + s->y_adr + run->y_second;
         // hinges that share a free body, and anything that shares one coordinate: sizes known to the compiler
         if (is_hinges && run->count == 6) {
             add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 6, false);
@@ -353,11 +353,11 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
 {
     const ItmRowBlock* block = &m->blocks[pair->first];
     for (int i = 0; i < block->nrow; i++) {
-        double* H_ii = &d->factor.L[pair->address + i * (block->nrow + 1)];
-        const ItmSpatial* cov = d->row_cov + block->cov_adr + i * block->nbody;
+        double* H_ii = &d->rows.factor.L[pair->address + i * (block->nrow + 1)];
+        const ItmSpatial* cov = d->rows.cov + block->cov_adr + i * block->nbody;
         double scale = fmax(*H_ii, itm_rows_compute_free_mobility(m, block, cov));
-        d->factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
-        *H_ii += relative * scale + d->row_omega[block->row + i];
+        d->rows.factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
+        *H_ii += relative * scale + d->rows.omega[block->row + i];
     }
 }
 
@@ -366,14 +366,14 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        double* Y = d->row_Y + block->y_adr;
+        double* Y = d->rows.Y + block->y_adr;
         if (itm_block_is_open(d, block)) {
             memset(Y, 0, sizeof(double) * (size_t)(block->nrow * block->ny));
         } else {
-            itm_mass_half_solve(m, d, Y, block, d->row_cov + block->cov_adr);
+            itm_mass_half_solve(m, d, Y, block, d->rows.cov + block->cov_adr);
         }
     }
-    memset(d->factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
+    memset(d->rows.factor.L, 0, sizeof(double) * (size_t)m->pattern.nvalue);
     for (int p = 0; p < m->npair; p++) {
         const ItmBlockPair* pair = &m->pairs[p];
         multiply_pair(m, d, pair);
@@ -381,20 +381,20 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
             finish_diagonal(m, d, pair, relative, raise);
         }
     }
-    int ndependent = itm_blocks_factor(&m->pattern, &d->factor, ITM_REDUNDANCY_TOLERANCE);
+    int ndependent = itm_blocks_factor(&m->pattern, &d->rows.factor, ITM_REDUNDANCY_TOLERANCE);
     d->info.nredundant = ndependent - itm_latch_count_open_rows(m, d);
 }
 
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
 {
-    if (d->singular_share == 0.0) {
+    if (d->rows.singular_share == 0.0) {
         factor(m, d, relative, NULL);
         return;
     }
-    double* raise = d->row_scratch;
+    double* raise = d->rows.scratch;
     for (int i = 0; i < m->nrow; i++) {
         bool is_motion = m->blocks[m->row_block[i]].kind == ITM_BLOCK_MOTION;
-        raise[i] = is_motion ? 1.0 : fmax(1.0, m->pivot_raise[i] * d->singular_share / ITM_SINGULAR_SHARE);
+        raise[i] = is_motion ? 1.0 : fmax(1.0, m->pivot_raise[i] * d->rows.singular_share / ITM_SINGULAR_SHARE);
     }
     factor(m, d, relative, raise);
 }
@@ -409,9 +409,9 @@ int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share)
     int found = ITM_NONE;
     itm_rows_factor_step(m, d);
     for (int i = 0; i < m->nrow; i++) {
-        double inv = d->factor.inv_diag[i];
+        double inv = d->rows.factor.inv_diag[i];
         double pivot =
-            inv > 0.0 ? ITM_SINGULAR_SHARE / (inv * inv * d->factor.scale[i] * ITM_REDUNDANCY_TOLERANCE) : 0.0;
+            inv > 0.0 ? ITM_SINGULAR_SHARE / (inv * inv * d->rows.factor.scale[i] * ITM_REDUNDANCY_TOLERANCE) : 0.0;
         if (pivot < share && !m->is_row_redundant[i]) {
             share = pivot;
             found = i;
@@ -422,11 +422,11 @@ int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share)
 
 void itm_rows_factor_open(const ItmModel* m, ItmData* d)
 {
-    double* raise = d->row_scratch;
+    double* raise = d->rows.scratch;
     double gap = 0.0;
     for (int i = 0; i < m->nrow; i++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        gap = is_rigid ? fmax(gap, fabs(d->row_gap[i])) : gap;
+        gap = is_rigid ? fmax(gap, fabs(d->rows.gap[i])) : gap;
     }
     double share = fmin(ITM_OPEN_FACTOR * gap * gap, ITM_SINGULAR_SHARE);
     for (int i = 0; i < m->nrow; i++) {
@@ -439,8 +439,8 @@ void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {
         // pivot / scale at the start, 0 for a row that is redundant there
-        double inv = d->factor.inv_diag[i];
-        double share = inv > 0.0 ? fmin(1.0, 1.0 / (inv * inv * d->factor.scale[i])) : 0.0;
+        double inv = d->rows.factor.inv_diag[i];
+        double share = inv > 0.0 ? fmin(1.0, 1.0 / (inv * inv * d->rows.factor.scale[i])) : 0.0;
         m->pivot_raise[i] = fmax(1.0, share * ITM_SINGULAR_SHARE / ITM_REDUNDANCY_TOLERANCE);
     }
 }
@@ -452,7 +452,7 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
     itm_kinematics_compute_twists(m, d, d->accel, v);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        const ItmSpatial* cov = d->row_cov + block->cov_adr;
+        const ItmSpatial* cov = d->rows.cov + block->cov_adr;
         for (int i = 0; i < block->nrow; i++, cov += block->nbody) {
             double sum = 0.0;
             for (int j = 0; j < block->nbody; j++) {
@@ -470,7 +470,7 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        const ItmSpatial* cov = d->row_cov + block->cov_adr;
+        const ItmSpatial* cov = d->rows.cov + block->cov_adr;
         for (int i = 0; i < block->nrow; i++, cov += block->nbody) {
             double f = lambda[block->row + i];
             for (int j = 0; j < block->nbody; j++) {
@@ -499,13 +499,13 @@ static inline void add_image(double* restrict y, const double* restrict Y, const
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
 {
     // M^-1 A' lambda = L^-T (Y' lambda)
-    memset(d->mass_y, 0, sizeof(double) * (size_t)m->nv);
+    memset(d->mass.y, 0, sizeof(double) * (size_t)m->nv);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->row_Y + block->y_adr;
+        const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
-            double* y = d->mass_y + body->v_adr;
+            double* y = d->mass.y + body->v_adr;
             if (body->nv == 6 && block->nrow == 5) {
                 add_image(y, Y, lambda + block->row, 5, block->ny, 6);
             } else {
@@ -525,7 +525,7 @@ void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, doub
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            lambda[i] = -block->stiffness * d->row_gap[i] - block->damping * d->row_rate[i];
+            lambda[i] = -block->stiffness * d->rows.gap[i] - block->damping * d->rows.rate[i];
         }
     }
 }
@@ -534,6 +534,6 @@ void itm_rows_add_damper_power(const ItmModel* m, ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {
         double damping = m->blocks[m->row_block[i]].damping;
-        d->power[ITM_LEDGER_DISSIPATED] += damping * d->row_rate[i] * d->row_rate[i];
+        d->energy.power[ITM_LEDGER_DISSIPATED] += damping * d->rows.rate[i] * d->rows.rate[i];
     }
 }

@@ -33,7 +33,7 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
 // Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order);
 
-// H = A M^-1 A' + diag(d->row_omega), factored; `relative` times the mobility that its bodies would have if they were
+// H = A M^-1 A' + diag(d->rows.omega), factored; `relative` times the mobility that its bodies would have if they were
 // free is added to every diagonal entry. After itm_mass_factor.
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative);
 // The same for a time step: rows that are nearly dependent in this position are left out (ITM_SINGULAR_SHARE).

@@ -56,9 +56,9 @@ void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     ItmBounded table = {0};
     ItmArena measuring = {0};
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
-    rim->ahead_key = ITM_TAKE(arena, uint64_t, table.row_capacity);
-    rim->ahead_rate = ITM_TAKE(arena, double, table.row_capacity);
-    itm_rim_contacts_lay_out_rows(rim, arena, table.island_capacity, table.coupling_capacity);
+    rim->ahead_key = ITM_TAKE(arena, uint64_t, table.capacity.row);
+    rim->ahead_rate = ITM_TAKE(arena, double, table.capacity.row);
+    itm_rim_contacts_lay_out_rows(rim, arena, table.capacity.island, table.capacity.coupling);
 }
 
 // ---------------------------------------------------------------------------- the start of the step
@@ -132,8 +132,8 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
     int last = ITM_NONE;
     rim->contacts.head = ITM_NONE;
     memset(rim->is_macro, 0, sizeof(bool) * (size_t)m->nbody);
-    for (int i = 0; i < b->nisland; i++) {
-        int root = b->islands[i], head = b->head[root];
+    for (int i = 0; i < b->islands.count; i++) {
+        int root = b->islands.names[i], head = b->islands.head[root];
         if (!is_felt(m, rim, b, head)) {
             mark_macro(m, rim, b, head);
             continue;
@@ -146,7 +146,7 @@ static void chain_islands(const ItmModel* m, ItmRim* rim, ItmBounded* b)
         } else {
             b->blocks[last].next = head;
         }
-        last = b->tail[root];
+        last = b->islands.tail[root];
     }
 }
 
@@ -166,7 +166,7 @@ static void multiply_chain(const ItmModel* m, const ItmBounded* b, int head, dou
                     sum += *Y * y[l];
                 }
             }
-            out[stride * b->local[block->first + i]] = sum;
+            out[stride * b->islands.local[block->first + i]] = sum;
         }
     }
 }
@@ -182,10 +182,10 @@ static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const It
 // Whether nothing can move row i of the assembled chain; b->H without compliance.
 static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
 {
-    int index = b->global[i];
+    int index = b->islands.global[i];
     const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
     const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
-    double H = b->island.H[(size_t)i * (size_t)(nc + 1)];
+    double H = b->islands.problem.H[(size_t)i * (size_t)(nc + 1)];
     return !(H > ITM_RIM_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
@@ -196,7 +196,7 @@ static void take_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i)
 {
     ItmRimContacts* r = &rim->contacts;
     const ItmBounded* b = d->bounded;
-    int index = b->global[i];
+    int index = b->islands.global[i];
     ItmRow* row = &r->problem.rows[i];
     *row = b->rows[index];
     row->normal = ITM_NONE;
@@ -220,7 +220,7 @@ static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     ItmBounded* b = d->bounded;
     ItmRowProblem* p = &r->problem;
     for (int i = 0; i < nc; i++) {
-        b->rows[b->global[i]].omega = b->rows[b->global[i]].offset = 0.0;
+        b->rows[b->islands.global[i]].omega = b->rows[b->islands.global[i]].offset = 0.0;
     }
     itm_bounded_assemble(m, d, r->head, nc);
     multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
@@ -230,9 +230,9 @@ static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     for (int i = 0; i < nc; i++) {
         take_row(m, d, rim, i);
     }
-    memcpy(p->H, b->island.H, sizeof(double) * (size_t)nc * (size_t)nc);
-    p->ncoupling = b->island.ncoupling;
-    memcpy(p->couplings, b->island.couplings, sizeof(ItmMlcpContact) * (size_t)p->ncoupling);
+    memcpy(p->H, b->islands.problem.H, sizeof(double) * (size_t)nc * (size_t)nc);
+    p->ncoupling = b->islands.problem.ncoupling;
+    memcpy(p->couplings, b->islands.problem.couplings, sizeof(ItmMlcpContact) * (size_t)p->ncoupling);
     for (int c = 0; c < p->ncoupling; c++) {
         for (int t = 0; t < 2 && p->couplings[c].tangent[t] != ITM_NONE; t++) {
             p->rows[p->couplings[c].tangent[t]].normal = p->couplings[c].normal;

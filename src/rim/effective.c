@@ -59,7 +59,7 @@ ItmStatus itm_effective_extract(const ItmModel* m, ItmData* d, ItmRim* rim)
     int n = rim->n;
     // X = L^-T y~, so that D = X' M_eff
     for (int i = 0; i < n; i++) {
-        memcpy(d->mass_y, rim->Y + i * m->nv, sizeof(double) * (size_t)m->nv);
+        memcpy(d->mass.y, rim->Y + i * m->nv, sizeof(double) * (size_t)m->nv);
         itm_mass_solve_upper(m, d, e->X + i * m->nv);
     }
     if (itm_pseudo_inverse_compute(e->M, rim->W, rim->mobility_free, n, e->scratch) < 0) {

@@ -195,7 +195,7 @@ static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict ou
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->row_Y + block->y_adr;
+        const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
             for (int i = 0; i < block->nrow; i++) {
@@ -211,7 +211,7 @@ static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y,
 {
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->row_Y + block->y_adr;
+        const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
             for (int i = 0; i < block->nrow; i++) {
@@ -232,21 +232,21 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     double *b = rim->lambda, h = rim->H, shift = rim->shift;
     // A v = w + signal' of the evaluation
-    itm_rows_compute_reference(m, d, d->row_before, rim->t + shift, 1);
-    itm_rows_compute_reference(m, d, d->row_ref, rim->t + h, 1);
+    itm_rows_compute_reference(m, d, d->rows.before, rim->t + shift, 1);
+    itm_rows_compute_reference(m, d, d->rows.reference, rim->t + h, 1);
     gather_rows(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
-        double gap = d->row_gap[i] - shift * d->row_rate[i];
+        double gap = d->rows.gap[i] - shift * d->rows.rate[i];
         double ahead = itm_inertial_is_fast_row(m, d, i) ? h : h - shift;  // drift over all of the step is taken out
-        b[i] = d->row_ref[i] - d->row_rate[i] - d->row_before[i] - h * b[i] - ahead * d->row_bias[i] -
-               d->row_gamma[i] * gap / h;
+        b[i] = d->rows.reference[i] - d->rows.rate[i] - d->rows.before[i] - h * b[i] - ahead * d->rows.bias[i] -
+               d->rows.gamma[i] * gap / h;
     }
-    itm_blocks_solve(&m->pattern, &d->factor, b);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, b);
     for (int i = 0; i < m->nrow; i++) {
         b[i] /= h;
     }
     spread_rows(m, d, rim->y_free, b, 1.0);
-    itm_rows_compute_reference(m, d, d->row_before, rim->t, 1);
+    itm_rows_compute_reference(m, d, d->rows.before, rim->t, 1);
 }
 
 // ---------------------------------------------------------------------------- mobility
@@ -269,9 +269,9 @@ static void half_solve_chain(const ItmModel* m, ItmData* d, const ItmRowBlock* b
     for (int j = 0; j < block->npath; j++) {
         const ItmBody* body = &m->bodies[block->path[j]];
         int adr = body->v_adr, parent = block->path_parent[j];
-        y[adr] = itm_spatial_dot(d->S[adr], p[j]) * d->mass_L[body->L_adr];
+        y[adr] = itm_spatial_dot(d->S[adr], p[j]) * d->mass.L[body->L_adr];
         if (parent != ITM_NONE) {
-            ItmSpatial f = itm_spatial_axpy(-y[adr], d->G[adr], p[j]);
+            ItmSpatial f = itm_spatial_axpy(-y[adr], d->mass.G[adr], p[j]);
             f = itm_wrench_shift(f, itm_vec_sub(d->x[block->path[j]], d->x[body->parent]));
             p[parent] = itm_spatial_add(p[parent], f);
         }
@@ -307,7 +307,7 @@ static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
     rim->mobility_free[i] = dot(y, y, m->nv);
     if (m->nrow > 0) {
         gather_rows(m, d, mu, y);
-        itm_blocks_solve(&m->pattern, &d->factor, mu);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
         spread_rows(m, d, y, mu, -1.0);
     }
 }
@@ -318,7 +318,7 @@ static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, in
     const double *mu = rim->mu + i * rim->nrow, *nu = rim->mu + j * rim->nrow;
     double sum = dot(rim->Y + i * rim->nv, rim->Y + j * rim->nv, rim->nv);
     for (int k = 0; k < rim->nrow; k++) {
-        sum += d->row_omega[k] * mu[k] * nu[k];
+        sum += d->rows.omega[k] * mu[k] * nu[k];
     }
     return sum;
 }
@@ -362,7 +362,7 @@ static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n
 static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
     itm_mass_solve_lower(m, d, d->tau, d->wrench);
-    memcpy(rim->y_free, d->mass_y, sizeof(double) * (size_t)m->nv);
+    memcpy(rim->y_free, d->mass.y, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
         answer_rows(m, d, rim);
     }
@@ -518,7 +518,7 @@ void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v
         for (int i = 0; p != NULL && i < rim->n; i++) {
             sum += rim->Y[i * m->nv + k] * p[i];
         }
-        d->mass_y[k] = sum;
+        d->mass.y[k] = sum;
     }
     itm_mass_solve_upper(m, d, d->x4);
     for (int k = 0; k < m->nv; k++) {

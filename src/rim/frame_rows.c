@@ -125,7 +125,7 @@ static void push_modes(const ItmModel* m, const ItmData* d, Wide* y, const Wide*
     const ItmFlexible* f = &m->flexibles[node->flexible];
     Wide* force = y + m->bodies[f->modes].v_adr;
     for (int k = 0; k < f->n; k++) {
-        Wide own = multiply(&d->node_S[node->S_adr + k], p);
+        Wide own = multiply(&d->flex.node_S[node->S_adr + k], p);
         add_scaled(&force[k], 1.0, &own);
     }
 }
@@ -142,9 +142,9 @@ static void walk_down(const ItmModel* m, const ItmData* d, Wide* y, Wide* p, int
         for (int k = 0; k < body->nv && body->mobility != ITM_MOBILIZER_MODES; k++) {
             own[k] = multiply(&d->S[body->v_adr + k], p);
         }
-        solve_lower(d->mass_L + body->L_adr, own, body->nv);
+        solve_lower(d->mass.L + body->L_adr, own, body->nv);
         for (int k = 0; k < body->nv; k++) {
-            subtract_gain(p, &d->G[body->v_adr + k], &own[k]);
+            subtract_gain(p, &d->mass.G[body->v_adr + k], &own[k]);
         }
         if (body->parent != ITM_NONE) {
             shift(p, itm_vec_sub(d->x[id], d->x[body->parent]));

@@ -23,8 +23,8 @@ static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, 
     ItmBounded* b = d->bounded;
     itm_bounded_set_offsets(m, d, v, rim->H, 0.0);
     ItmStatus status = ITM_OK;
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        int head = b->head[b->islands[i]];
+    for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
+        int head = b->islands.head[b->islands.names[i]];
         if (!b->blocks[head].is_in_rim) {
             status = itm_bounded_solve_island(m, d, head);
         }
@@ -139,7 +139,7 @@ static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_rows_add_damper_power(m, d);
     }
     for (int i = 0; i < ITM_LEDGER_FORCES; i++) {
-        d->ledger[i] += rim->H * d->power[i];
+        d->energy.ledger[i] += rim->H * d->energy.power[i];
     }
     memcpy(d->v, v_end, sizeof(double) * (size_t)m->nv);
 }
@@ -148,7 +148,7 @@ static void book_forces(const ItmModel* m, ItmData* d, ItmRim* rim)
 static void book_interfaces(ItmData* d, const ItmRim* rim)
 {
     for (int i = 0; i < rim->n; i++) {
-        d->ledger[rim->actuator[i] != ITM_NONE ? ITM_LEDGER_LOAD : ITM_LEDGER_INTERFACE] += rim->work[i];
+        d->energy.ledger[rim->actuator[i] != ITM_NONE ? ITM_LEDGER_LOAD : ITM_LEDGER_INTERFACE] += rim->work[i];
     }
 }
 
@@ -157,7 +157,7 @@ static void move_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int
 {
     double scale = beyond / rim->W[i * rim->n + i];
     for (int k = 0; k < m->nv; k++) {
-        d->mass_y[k] = scale * rim->Y[i * m->nv + k];
+        d->mass.y[k] = scale * rim->Y[i * m->nv + k];
     }
     itm_mass_solve_upper(m, d, d->x4);
     itm_kinematics_integrate(m, d->q1, d->q, d->x4, 1.0);
@@ -209,7 +209,7 @@ ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim)
     book_forces(m, d, rim);
     double* late = d->x2;  // displacement of fast components beside their drift with the velocities of the end
     for (int i = 0; i < m->nv; i++) {
-        double drift = d->has_fast ? d->inertial_dv[i] : 0.0;
+        double drift = d->inertial.has_fast ? d->inertial.dv[i] : 0.0;
         late[i] = correction[i] + H * (v_mean[i] - v[i] + (1.0 - rim->theta) * drift);
         correction[i] += H * v_mean[i];
     }

@@ -27,20 +27,20 @@
 
 static bool takes_part(const ItmData* d, int row)
 {
-    return d->row_omega[row] < ITM_OMEGA_IDLE;
+    return d->rows.omega[row] < ITM_OMEGA_IDLE;
 }
 
-// H + 1/alpha, factored. Compliant and redundant rows take no part: their row_omega is ITM_OMEGA_IDLE.
+// H + 1/alpha, factored. Compliant and redundant rows take no part: their omega is ITM_OMEGA_IDLE.
 static void factor_rows(const ItmModel* m, ItmData* d)
 {
     for (int i = 0; i < m->nrow; i++) {
-        d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
+        d->rows.omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
     }
     itm_rows_factor_open(m, d);
     double alpha = d->options.penalty;
     for (int i = 0; i < m->nrow; i++) {
-        bool is_idle = !takes_part(d, i) || d->factor.inv_diag[i] == 0.0;
-        d->row_omega[i] = is_idle ? ITM_OMEGA_IDLE : alpha > 0.0 ? 1.0 / alpha : 0.0;
+        bool is_idle = !takes_part(d, i) || d->rows.factor.inv_diag[i] == 0.0;
+        d->rows.omega[i] = is_idle ? ITM_OMEGA_IDLE : alpha > 0.0 ? 1.0 / alpha : 0.0;
     }
     if (alpha > 0.0) {
         int nredundant = d->info.nredundant;
@@ -52,10 +52,10 @@ static void factor_rows(const ItmModel* m, ItmData* d)
 // Row forces to start from: those of the last step, and those of compliant rows.
 static void set_row_forces(const ItmModel* m, ItmData* d, double* lambda)
 {
-    itm_rows_compute_compliant_forces(m, d, d->row_scratch);
+    itm_rows_compute_compliant_forces(m, d, d->rows.scratch);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        lambda[i] = is_compliant ? d->row_scratch[i] : takes_part(d, i) ? d->lambda[i] / d->options.step : 0.0;
+        lambda[i] = is_compliant ? d->rows.scratch[i] : takes_part(d, i) ? d->lambda[i] / d->options.step : 0.0;
     }
 }
 
@@ -66,7 +66,8 @@ static double compute_missing(const ItmModel* m, ItmData* d, double* r, const do
     double xi = d->options.damping_ratio, largest = 0.0;
     itm_rows_multiply(m, d, r, v_dot);
     for (int i = 0; i < m->nrow; i++) {
-        double g = d->row_bias[i] - d->row_ref[i] + 2.0 * xi * omega * d->row_rate[i] + omega * omega * d->row_gap[i];
+        double g = d->rows.bias[i] - d->rows.reference[i] + 2.0 * xi * omega * d->rows.rate[i] +
+                   omega * omega * d->rows.gap[i];
         r[i] = takes_part(d, i) ? r[i] + g : 0.0;
         largest = fmax(largest, fabs(r[i]));
     }
@@ -76,14 +77,14 @@ static double compute_missing(const ItmModel* m, ItmData* d, double* r, const do
 // The iteration of eqs. 2a-2b on v_dot and lambda (forces).
 static void iterate(const ItmModel* m, ItmData* d, double* v_dot, double* lambda)
 {
-    double* r = d->row_x;
+    double* r = d->rows.x;
     double missing = compute_missing(m, d, r, v_dot);
     double enough = d->options.tolerance * (1.0 + missing);
     for (; d->info.iterations < d->options.max_iterations && missing > enough; d->info.iterations++) {
         for (int i = 0; i < m->nrow; i++) {
             r[i] = -r[i];
         }
-        itm_blocks_solve(&m->pattern, &d->factor, r);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, r);
         itm_rows_apply(m, d, v_dot, r);
         for (int i = 0; i < m->nrow; i++) {
             lambda[i] += r[i];
@@ -104,7 +105,7 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
     itm_rows_add_forces(m, d, d->wrench, d->tau, lambda);
     itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
 
-    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 2);
     iterate(m, d, v_dot, lambda);
     itm_rows_add_damper_power(m, d);
     for (int i = 0; i < m->nrow; i++) {
@@ -115,8 +116,8 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_dot, double t)
 // Work of the row impulses, with the mean of the row velocities at both ends of the step.
 static void book_rows(const ItmModel* m, ItmData* d, const double* v_next)
 {
-    itm_rows_multiply(m, d, d->row_before, d->v);
-    itm_rows_multiply(m, d, d->row_ref, v_next);
+    itm_rows_multiply(m, d, d->rows.before, d->v);
+    itm_rows_multiply(m, d, d->rows.reference, v_next);
     itm_euler_book_row_work(m, d);
 }
 

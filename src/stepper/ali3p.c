@@ -37,9 +37,9 @@ static void set_omega(const ItmModel* m, ItmData* d, double h)
         const ItmRowBlock* block = &m->blocks[k];
         double yielding = 0.25 * h * h * block->stiffness + 0.5 * h * block->damping;
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->row_omega[i] = itm_block_is_compliant(block) ? 1.0 / yielding
-                              : alpha > 0.0                 ? 4.0 / (alpha * h * h)
-                                                            : 0.0;
+            d->rows.omega[i] = itm_block_is_compliant(block) ? 1.0 / yielding
+                               : alpha > 0.0                 ? 4.0 / (alpha * h * h)
+                                                             : 0.0;
         }
     }
 }
@@ -77,8 +77,8 @@ static void compute_imbalance(const ItmModel* m, ItmData* d, double* x, double t
     itm_flexible_add_inertia(m, d, d->wrench, d->tau, d->accel, d->a);
     itm_forces_compute(m, d, t);
     if (m->nrow > 0) {
-        compute_row_forces(m, d, d->row_x, d->lambda);
-        itm_rows_add_forces(m, d, d->wrench, d->tau, d->row_x);
+        compute_row_forces(m, d, d->rows.x, d->lambda);
+        itm_rows_add_forces(m, d, d->wrench, d->tau, d->rows.x);
     }
     itm_mass_solve(m, d, x, d->tau, d->wrench);
 }
@@ -91,12 +91,12 @@ static void add_rows(const ItmModel* m, ItmData* d, double* x, double* mu)
     if (m->nrow == 0) {
         return;
     }
-    double* A_x = d->row_scratch;
+    double* A_x = d->rows.scratch;
     itm_rows_multiply(m, d, A_x, x);
     for (int i = 0; i < m->nrow; i++) {
         mu[i] = -mu[i] - A_x[i];
     }
-    itm_blocks_solve(&m->pattern, &d->factor, mu);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
     itm_rows_apply(m, d, x, mu);
 }
 
@@ -134,7 +134,7 @@ static void add_stiffness(const ItmModel* m, ItmData* d, double* x, double* mu, 
 {
     int n = itm_stiffness_count(m);
     double *root = d->stiffness_scratch, *r = root + n, *p = r + n, *q = p + n;
-    double *z = d->x2, *mu_z = d->row_scratch + m->nrow;
+    double *z = d->x2, *mu_z = d->rows.scratch + m->nrow;
     if (n == 0 || !itm_stiffness_compute(m, d, root, 0.25 * h * h, 0.5 * h)) {
         return;
     }
@@ -175,10 +175,10 @@ static void add_stiffness(const ItmModel* m, ItmData* d, double* x, double* mu, 
 // Rows without a position level require (2/h) w instead of (4/h^2) Phi.
 static void correct(const ItmModel* m, ItmData* d, double* x, double h)
 {
-    double* mu = d->row_x;
+    double* mu = d->rows.x;
     for (int i = 0; i < m->nrow; i++) {
         const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        double missing = block->is_velocity ? 2.0 / h * d->row_rate[i] : 4.0 / (h * h) * d->row_gap[i];
+        double missing = block->is_velocity ? 2.0 / h * d->rows.rate[i] : 4.0 / (h * h) * d->rows.gap[i];
         mu[i] = itm_block_is_compliant(block) ? 0.0 : missing;
     }
     add_rows(m, d, x, mu);
@@ -205,23 +205,23 @@ static void project(const ItmModel* m, ItmData* d, double* x, double* violation,
 
 static void project_velocities(const ItmModel* m, ItmData* d, double h)
 {
-    memcpy(d->row_x, d->row_rate, sizeof(double) * (size_t)m->nrow);
-    project(m, d, d->v, d->row_x, h);
+    memcpy(d->rows.x, d->rows.rate, sizeof(double) * (size_t)m->nrow);
+    project(m, d, d->v, d->rows.x, h);
 }
 
 static void project_accelerations(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_kinematics_compute_velocities(m, d, d->v);
     itm_rows_compute(m, d, t);
-    itm_rows_multiply(m, d, d->row_x, d->a);
-    itm_rows_compute_reference(m, d, d->row_ref, t, 2);
+    itm_rows_multiply(m, d, d->rows.x, d->a);
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 2);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_x[i] += d->row_bias[i] - d->row_ref[i];
+        d->rows.x[i] += d->rows.bias[i] - d->rows.reference[i];
     }
-    project(m, d, d->a, d->row_x, h);
+    project(m, d, d->a, d->rows.x, h);
     // the forces that go with the projected accelerations
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] += d->row_x[i];
+        d->lambda[i] += d->rows.x[i];
     }
 }
 
@@ -249,7 +249,7 @@ static void begin_fast(const ItmModel* m, ItmData* d, double t, double h)
 // Second half of their kick, at the end t of the step; their accelerations and row forces there.
 static void finish_fast(const ItmModel* m, ItmData* d, double t, double h)
 {
-    if (!d->has_fast) {
+    if (!d->inertial.has_fast) {
         return;
     }
     double *a_kick = d->x1, *a = d->x2;
@@ -262,7 +262,7 @@ static void finish_fast(const ItmModel* m, ItmData* d, double t, double h)
         }
     }
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] = itm_inertial_is_fast_row(m, d, i) ? d->row_x[i] : d->lambda[i];
+        d->lambda[i] = itm_inertial_is_fast_row(m, d, i) ? d->rows.x[i] : d->lambda[i];
     }
     set_omega(m, d, h);
     evaluate(m, d, t);
@@ -271,7 +271,7 @@ static void finish_fast(const ItmModel* m, ItmData* d, double t, double h)
 // Nothing of x (nv) for them.
 static void leave_out_fast(const ItmModel* m, const ItmData* d, double* x)
 {
-    for (int i = 0; d->has_fast && i < m->nbody; i++) {
+    for (int i = 0; d->inertial.has_fast && i < m->nbody; i++) {
         if (itm_inertial_is_fast(m, d, i)) {
             memset(x + m->bodies[i].v_adr, 0, sizeof(double) * (size_t)m->bodies[i].nv);
         }
@@ -314,15 +314,15 @@ static void predict(const ItmModel* m, ItmData* d, double* delta, const double* 
     itm_kinematics_integrate(m, d->q, q_start, delta, 1.0);
 }
 
-// Powers of the present state at time t, rows included, into d->power.
+// Powers of the present state at time t, rows included, into d->energy.power.
 static void compute_powers(const ItmModel* m, ItmData* d, double t)
 {
     memset(d->tau, 0, sizeof(double) * (size_t)m->nv);
     itm_forces_compute(m, d, t);
     if (m->nrow > 0) {
         itm_rows_compute(m, d, t);
-        compute_row_forces(m, d, d->row_x, d->lambda);
-        itm_dynamics_compute_row_powers(m, d, d->row_x, t);
+        compute_row_forces(m, d, d->rows.x, d->lambda);
+        itm_dynamics_compute_row_powers(m, d, d->rows.x, t);
     }
     itm_rows_add_damper_power(m, d);
 }
@@ -331,8 +331,8 @@ static void compute_powers(const ItmModel* m, ItmData* d, double t)
 static void book(ItmData* d, double h)
 {
     for (int i = 0; i < ITM_LEDGER_COUNT; i++) {
-        d->ledger[i] += 0.5 * h * (d->power_prev[i] + d->power[i]);
-        d->power_prev[i] = d->power[i];
+        d->energy.ledger[i] += 0.5 * h * (d->energy.power_prev[i] + d->energy.power[i]);
+        d->energy.power_prev[i] = d->energy.power[i];
     }
 }
 
@@ -370,7 +370,7 @@ static ItmStatus iterate(const ItmModel* m, ItmData* d, double* delta, const dou
 static void start(const ItmModel* m, ItmData* d, double t)
 {
     itm_dynamics_compute(m, d, d->a, t, 0.0);
-    memcpy(d->lambda, d->row_x, sizeof(double) * (size_t)m->nrow);
+    memcpy(d->lambda, d->rows.x, sizeof(double) * (size_t)m->nrow);
 }
 
 // The step from t; external signals have jumped before it and are linear in it.

@@ -74,27 +74,27 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
         const ItmRowBlock* path = &b->blocks[k].path;
         for (int i = 0; i < path->npath; i++) {
             int c = m->component[path->path[i]];
-            b->root[c] = c;
-            b->head[c] = ITM_NONE;
+            b->islands.root[c] = c;
+            b->islands.head[c] = ITM_NONE;
         }
     }
     for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
         for (int i = 1; i < path->npath; i++) {
-            itm_union_join(b->root, m->component[path->path[0]], m->component[path->path[i]]);
+            itm_union_join(b->islands.root, m->component[path->path[0]], m->component[path->path[i]]);
         }
     }
-    b->nisland = 0;
+    b->islands.count = 0;
     for (int k = 0; k < b->nblock; k++) {
-        int root = itm_union_find(b->root, m->component[b->blocks[k].path.path[0]]);
+        int root = itm_union_find(b->islands.root, m->component[b->blocks[k].path.path[0]]);
         b->blocks[k].next = ITM_NONE;
-        if (b->head[root] == ITM_NONE) {
-            b->islands[b->nisland++] = root;
-            b->head[root] = k;
+        if (b->islands.head[root] == ITM_NONE) {
+            b->islands.names[b->islands.count++] = root;
+            b->islands.head[root] = k;
         } else {
-            b->blocks[b->tail[root]].next = k;
+            b->blocks[b->islands.tail[root]].next = k;
         }
-        b->tail[root] = k;
+        b->islands.tail[root] = k;
     }
 }
 
@@ -155,14 +155,14 @@ ItmStatus itm_bounded_correct(ItmData* d, const ItmRowProblem* problem, ItmMlcpW
 ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    const ItmRowProblem* p = &b->island;
+    const ItmRowProblem* p = &b->islands.problem;
     ItmRowSolves solves;
-    ItmStatus status = itm_bounded_solve_rows(m, d, p, &b->step, b->workspace, b->global, &solves);
+    ItmStatus status = itm_bounded_solve_rows(m, d, p, &b->step, b->workspace, b->islands.global, &solves);
     for (int i = 0; status == ITM_OK && i < p->n; i++) {
-        ItmRow* row = &b->rows[b->global[i]];
-        b->x[b->global[i]] = p->x[i];
-        b->v_after[b->global[i]] = p->v[i];
-        b->state[b->global[i]] = p->state[i];
+        ItmRow* row = &b->rows[b->islands.global[i]];
+        b->x[b->islands.global[i]] = p->x[i];
+        b->v_after[b->islands.global[i]] = p->v[i];
+        b->state[b->islands.global[i]] = p->state[i];
         row->is_bouncing = row->is_bouncing && !solves.is_limited;
     }
     return status;
@@ -197,16 +197,16 @@ static bool is_off(const ItmData* d, ItmRow* row)
 static ItmStatus correct_island(ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    const ItmRowProblem* p = &b->island;
+    const ItmRowProblem* p = &b->islands.problem;
     bool is_any = false;
     for (int i = 0; i < p->n; i++) {
-        is_any = is_off(d, &b->rows[b->global[i]]) || is_any;
+        is_any = is_off(d, &b->rows[b->islands.global[i]]) || is_any;
     }
-    int count = 0, *list = b->local;  // of no use any more
+    int count = 0, *list = b->islands.local;  // of no use any more
     ItmStatus status =
         is_any && !b->step.feeds_gaps_back ? itm_bounded_correct(d, p, b->workspace, NULL, list, p->H, &count) : ITM_OK;
     for (int i = 0; status == ITM_OK && i < count; i++) {
-        b->x_correction[b->global[list[i]]] = p->x[i];
+        b->x_correction[b->islands.global[list[i]]] = p->x[i];
     }
     return status;
 }
@@ -231,7 +231,7 @@ static signed char state_of(const ItmRow* row, double x, double v)
 // boxes need thousands. Larger islands have nothing else.
 static int limit_sweeps(const ItmBounded* b, int n)
 {
-    if (n <= b->island_capacity) {
+    if (n <= b->capacity.island) {
         return n * n / TRIAL > LEAST_TRIAL ? n * n / TRIAL : LEAST_TRIAL;
     }
     return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
@@ -257,7 +257,7 @@ static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
 static bool state_sweep(ItmData* d, int head, bool* is_any)
 {
     ItmBounded* b = d->bounded;
-    ItmSweep* s = &b->sweep;
+    ItmSweep* s = &b->islands.sweep;
     bool is_bouncing = *is_any = false;
     s->nblock = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -287,7 +287,7 @@ static bool state_sweep(ItmData* d, int head, bool* is_any)
 // Results of the sweeps, and the gaps as the next problem, over rigid normals only.
 static void finish_sweep(ItmBounded* b)
 {
-    ItmSweep* s = &b->sweep;
+    ItmSweep* s = &b->islands.sweep;
     for (int k = 0; k < s->nblock; k++) {
         s->blocks[k].ncoupling = 0;
         for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
@@ -306,12 +306,12 @@ static void finish_sweep(ItmBounded* b)
 static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 {
     ItmSweepResult newton = {.residual = INFINITY}, swept;
-    bool is_first = itm_augmented_is_suited(&b->augmented, &b->sweep);
-    bool is_tried = is_first && itm_augmented_solve(&b->augmented, &b->sweep, b->x, tolerance, &newton);
-    if (newton.residual <= tolerance || (is_tried ? n <= b->island_capacity : n < SWEEP_FROM)) {
+    bool is_first = itm_augmented_is_suited(&b->islands.augmented, &b->islands.sweep);
+    bool is_tried = is_first && itm_augmented_solve(&b->islands.augmented, &b->islands.sweep, b->x, tolerance, &newton);
+    if (newton.residual <= tolerance || (is_tried ? n <= b->capacity.island : n < SWEEP_FROM)) {
         return newton;
     }
-    swept = itm_sweep_solve(&b->sweep, b->x, tolerance, limit_sweeps(b, n));
+    swept = itm_sweep_solve(&b->islands.sweep, b->x, tolerance, limit_sweeps(b, n));
     swept.sweeps += newton.sweeps;
     return swept;
 }
@@ -321,7 +321,7 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    bool is_any, is_dense_possible = n <= b->island_capacity;
+    bool is_any, is_dense_possible = n <= b->capacity.island;
     if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
         return false;
     }
@@ -341,7 +341,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
     finish_sweep(b);
     if (is_any && !b->step.feeds_gaps_back) {
-        itm_sweep_solve(&b->sweep, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
+        itm_sweep_solve(&b->islands.sweep, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
     }
     return true;
 }
@@ -355,10 +355,10 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head)
     if (sweep_island(m, d, head, n)) {
         return ITM_OK;
     }
-    if (n > b->island_capacity) {
+    if (n > b->capacity.island) {
         return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
                              "an island of %d bounded rows is larger than the %d there is room for", n,
-                             b->island_capacity);
+                             b->capacity.island);
     }
     itm_bounded_assemble(m, d, head, n);
     ItmStatus status = itm_bounded_solve_velocities(m, d);
@@ -373,12 +373,12 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
     memset(change, 0, sizeof(double) * (size_t)m->nv);
     itm_bounded_apply(m, d, change, x);
     if (m->nrow > 0) {
-        double* answer = d->row_x;
+        double* answer = d->rows.x;
         itm_rows_multiply(m, d, answer, change);
         for (int i = 0; i < m->nrow; i++) {
             answer[i] = -answer[i];
         }
-        itm_blocks_solve(&m->pattern, &d->factor, answer);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, answer);
         itm_rows_apply(m, d, change, answer);
         for (int i = 0; lambda != NULL && i < m->nrow; i++) {
             lambda[i] += answer[i];
@@ -392,9 +392,9 @@ void itm_bounded_respond(const ItmModel* m, ItmData* d, double* v, const double*
 void itm_bounded_book_work(ItmData* d, const ItmRow* row, double work)
 {
     if (row->kind == ITM_BOUND_MOTOR) {
-        d->ledger[ITM_LEDGER_MOTION] += work;
+        d->energy.ledger[ITM_LEDGER_MOTION] += work;
     } else {
-        d->ledger[itm_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
+        d->energy.ledger[itm_row_is_unilateral(row) ? ITM_LEDGER_IMPACT : ITM_LEDGER_FRICTION] -= work;
         itm_clearance_book_work(d, row, work);
     }
 }
@@ -413,27 +413,27 @@ static void book_works(ItmData* d)
     if (*d->steps == 0.0 && *d->time == 0.0) {
         // what overlaps at the start was compressed before
         for (int i = 0; i < b->nrow; i++) {
-            *d->elastic += elastic_of(&b->rows[i], b->rows[i].gap);
+            *d->energy.elastic += elastic_of(&b->rows[i], b->rows[i].gap);
         }
-        *d->energy_start += *d->elastic;
+        *d->energy.start += *d->energy.elastic;
     }
-    double held = *d->elastic;
-    *d->elastic = 0.0;
+    double held = *d->energy.elastic;
+    *d->energy.elastic = 0.0;
     for (int i = 0; i < b->nrow; i++) {
         ItmRow* row = &b->rows[i];
         if (!b->blocks[row->block].is_in_rim) {
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
-        *d->elastic += elastic_of(row, row->gap_after);
+        *d->energy.elastic += elastic_of(row, row->gap_after);
     }
-    d->ledger[ITM_LEDGER_IMPACT] -= *d->elastic - held;
+    d->energy.ledger[ITM_LEDGER_IMPACT] -= *d->energy.elastic - held;
 }
 
 void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
                              bool is_driven)
 {
-    itm_rows_multiply(m, d, d->row_x, v);
+    itm_rows_multiply(m, d, d->rows.x, v);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         bool is_motion = block->kind == ITM_BLOCK_MOTION;
@@ -442,20 +442,20 @@ void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer
         }
         double work = 0.0;
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            work += 0.5 * answer[i] * (before[i] + d->row_x[i]);
+            work += 0.5 * answer[i] * (before[i] + d->rows.x[i]);
         }
-        d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+        d->energy.ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
     }
 }
 
 // The impulses act on v, with the reaction of the bilateral rows, whose work is counted where the stepper asks for it.
 static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
 {
-    double* answer = d->row_scratch;
+    double* answer = d->rows.scratch;
     memset(answer, 0, sizeof(double) * (size_t)m->nrow);
     itm_bounded_respond(m, d, v, d->bounded->x, answer);
     if (d->bounded->books_answer) {
-        itm_bounded_book_answer(m, d, answer, d->row_before, v, false);
+        itm_bounded_book_answer(m, d, answer, d->rows.before, v, false);
     }
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += answer[i];
@@ -507,7 +507,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
     recall(m, b);
     find_islands(m, b);
-    d->info.nisland = b->nisland;
+    d->info.nisland = b->islands.count;
     return ITM_OK;
 }
 
@@ -517,7 +517,7 @@ static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, do
 {
     bool is_turned =
         since >= h && !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
-    return is_turned ? -0.5 * h * d->row_bias[i] : 0.0;
+    return is_turned ? -0.5 * h * d->rows.bias[i] : 0.0;
 }
 
 // Rates of all rows in the middle of the last step, where some bounce.
@@ -532,11 +532,11 @@ static void set_mid_rates(const ItmModel* m, ItmData* d)
     if (!is_any || m->nrow == 0 || !b->step.places_hits) {
         return;
     }
-    double *turn = d->row_x, *v = d->x2, *rate = b->sweep.change;
+    double *turn = d->rows.x, *v = d->x2, *rate = b->islands.sweep.change;
     for (int i = 0; i < m->nrow; i++) {
         turn[i] = find_turn(m, d, i, b->step.h, b->step.since);
     }
-    itm_blocks_solve(&m->pattern, &d->factor, turn);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, turn);
     memset(v, 0, sizeof(double) * (size_t)m->nv);
     itm_rows_apply(m, d, v, turn);
     itm_bounded_multiply(m, d, rate, v);
@@ -566,7 +566,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
 static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* reaction, bool is_late)
 {
     ItmBounded* b = d->bounded;
-    double* x = b->sweep.change;
+    double* x = b->islands.sweep.change;
     for (int i = 0; i < b->nrow; i++) {
         x[i] = is_late ? b->rows[i].late : b->rows[i].hit;
     }
@@ -575,20 +575,20 @@ static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* 
     itm_bounded_respond(m, d, way, x, reaction);
 }
 
-// Works of the reactions of bilateral rows to hits, beside (row_before + rate) / 2 times it: their rates c at the time of the hit, as
+// Works of the reactions of bilateral rows to hits, beside (before + rate) / 2 times it: their rates c at the time of the hit, as
 // itm_row_compute_rate has them for bounded rows. v: velocities without bounded rows.
 static void book_late_reaction(const ItmModel* m, ItmData* d, const double* reaction, const double* late,
                                const double* v)
 {
-    double *rate = d->row_x, h = d->bounded->step.h, since = d->bounded->step.since;
+    double *rate = d->rows.x, h = d->bounded->step.h, since = d->bounded->step.since;
     itm_rows_multiply(m, d, rate, v);
     for (int i = 0; i < m->nrow; i++) {
         const ItmRowBlock* block = &m->blocks[m->row_block[i]];
-        double change = rate[i] - d->row_before[i], a = (change + find_turn(m, d, i, h, since)) / since;
+        double change = rate[i] - d->rows.before[i], a = (change + find_turn(m, d, i, h, since)) / since;
         double work = reaction[i] * 0.5 * (change - h * a) + late[i] * a;
         if (!itm_block_is_compliant(block)) {
             bool is_motion = block->kind == ITM_BLOCK_MOTION;
-            d->ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
+            d->energy.ledger[is_motion ? ITM_LEDGER_MOTION : ITM_LEDGER_IMPACT] += is_motion ? work : -work;
         }
     }
 }
@@ -598,7 +598,7 @@ static void book_late_reaction(const ItmModel* m, ItmData* d, const double* reac
 static void place_hits(const ItmModel* m, ItmData* d, double* way, const double* v)
 {
     ItmBounded* b = d->bounded;
-    double *reaction = d->row_scratch, *late = d->row_scratch + m->nrow;
+    double *reaction = d->rows.scratch, *late = d->rows.scratch + m->nrow;
     bool is_any = false;
     memset(way, 0, sizeof(double) * (size_t)m->nv);
     for (int i = 0; i < b->nrow; i++) {
@@ -611,7 +611,7 @@ static void place_hits(const ItmModel* m, ItmData* d, double* way, const double*
             way[i] = -way[i];
         }
         book_late_reaction(m, d, reaction, late, v);
-        d->ledger[ITM_LEDGER_LOAD] += itm_forces_compute_load_work(m, d, way, itm_data_get_time(d));
+        d->energy.ledger[ITM_LEDGER_LOAD] += itm_forces_compute_load_work(m, d, way, itm_data_get_time(d));
     }
 }
 
@@ -634,7 +634,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
     remember(b);
     // the impulses of the projection belong to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
-        b->x[i] += b->x_projected[i];
+        b->x[i] += b->projection.x[i];
     }
     itm_clearance_tally(m, d, d->h);
 }
@@ -647,8 +647,8 @@ ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* co
         return status;
     }
     itm_bounded_set_offsets(m, d, v, h, since);
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        status = itm_bounded_solve_island(m, d, b->head[b->islands[i]]);
+    for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
+        status = itm_bounded_solve_island(m, d, b->islands.head[b->islands.names[i]]);
     }
     if (status == ITM_OK) {
         itm_bounded_finish(m, d, v, correction);

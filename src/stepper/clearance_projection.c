@@ -33,8 +33,8 @@ static void select_rows(ItmBounded* b)
         ItmRow* row = &b->rows[i];
         bool is_friction = row->kind == ITM_BOUND_CLEARANCE_TANGENT || row->kind == ITM_BOUND_CLEARANCE_TORSION;
         is_in = is_friction ? is_in : is_part(b, row);
-        b->projection_lo[i] = row->lo;
-        b->projection_up[i] = row->up;
+        b->projection.lo[i] = row->lo;
+        b->projection.up[i] = row->up;
         row->lo = is_in ? row->lo : 0.0;
         row->up = is_in ? row->up : 0.0;
         row->offset = row->omega = 0.0;
@@ -44,8 +44,8 @@ static void select_rows(ItmBounded* b)
 static void restore_bounds(ItmBounded* b)
 {
     for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].lo = b->projection_lo[i];
-        b->rows[i].up = b->projection_up[i];
+        b->rows[i].lo = b->projection.lo[i];
+        b->rows[i].up = b->projection.up[i];
     }
 }
 
@@ -55,12 +55,12 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
     ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
     itm_bounded_multiply(m, d, b->v_after, v);
-    for (int i = 0; i < b->nisland && status == ITM_OK; i++) {
-        int head = b->head[b->islands[i]], n = itm_bounded_number_rows(b, head);
-        for (int k = 0; k < b->nrow && n > b->island_capacity; k++) {
+    for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
+        int head = b->islands.head[b->islands.names[i]], n = itm_bounded_number_rows(b, head);
+        for (int k = 0; k < b->nrow && n > b->capacity.island; k++) {
             b->x[k] = 0.0;  // the solve of the step reports that there are too many
         }
-        if (n <= b->island_capacity) {
+        if (n <= b->capacity.island) {
             itm_bounded_assemble(m, d, head, n);
             status = itm_bounded_solve_velocities(m, d);
         }
@@ -71,7 +71,7 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
 // The impulses act on v, with the reaction of the joints.
 static void apply(const ItmModel* m, ItmData* d, double* v)
 {
-    double *answer = d->row_scratch, *raw = d->row_scratch + m->nrow;
+    double *answer = d->rows.scratch, *raw = d->rows.scratch + m->nrow;
     memset(answer, 0, sizeof(double) * (size_t)m->nrow);
     itm_bounded_respond(m, d, v, d->bounded->x, answer);
     if (m->nrow > 0) {
@@ -90,10 +90,10 @@ ItmStatus itm_clearance_projection_run(const ItmModel* m, ItmData* d, double* v)
         return status;
     }
     // work with the velocities before the joints were projected, because both belong to the same end of a step
-    double* before = b->sweep.change;
+    double* before = b->islands.sweep.change;
     itm_bounded_multiply(m, d, before, d->v_raw);
     for (int i = 0; i < b->nrow; i++) {
-        b->x_projected[i] = b->x[i];
+        b->projection.x[i] = b->x[i];
         itm_bounded_book_work(d, &b->rows[i], 0.5 * b->x[i] * (before[i] + b->v_after[i]));
         b->rows[i].rate = b->v_after[i];
     }

@@ -31,8 +31,8 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
         double K = block->stiffness, D = block->damping;
         bool is_compliant = itm_block_is_compliant(block);
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            d->row_omega[i] = is_compliant ? 1.0 / (h * h * K + h * D) : 0.0;
-            d->row_gamma[i] = is_compliant ? h * K / (h * K + D) : 0.0;
+            d->rows.omega[i] = is_compliant ? 1.0 / (h * h * K + h * D) : 0.0;
+            d->rows.gamma[i] = is_compliant ? h * K / (h * K + D) : 0.0;
         }
     }
 }
@@ -42,11 +42,11 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; i < block->row + block->nrow; i++) {
-            double work = 0.5 * d->lambda[i] * (d->row_before[i] + d->row_ref[i]);
+            double work = 0.5 * d->lambda[i] * (d->rows.before[i] + d->rows.reference[i]);
             if (block->kind == ITM_BLOCK_MOTION) {
-                d->ledger[ITM_LEDGER_MOTION] += work;
+                d->energy.ledger[ITM_LEDGER_MOTION] += work;
             } else if (!itm_block_is_compliant(block)) {
-                d->ledger[ITM_LEDGER_CONSTRAINT] += work;
+                d->energy.ledger[ITM_LEDGER_CONSTRAINT] += work;
             }
         }
     }
@@ -55,23 +55,24 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
-    double* b = d->row_x;
-    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
+    double* b = d->rows.x;
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_before[i] = d->row_rate[i] + d->row_ref[i];
+        d->rows.before[i] = d->rows.rate[i] + d->rows.reference[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards need the
     // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
     // the gap of the last step is reckoned with
-    itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
+    itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
     for (int i = 0; i < m->nrow; i++) {
         bool is_fast = itm_inertial_is_fast_row(m, d, i);  // bias of the predicted drift, which closes its gaps itself
-        d->row_guess[i] = is_fast ? 0.0 : h * h * h * d->row_drift[i];
+        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.drift[i];
         double c = is_fast || itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->row_ref[i] - b[i] - c * h * d->row_bias[i] - (d->row_gamma[i] * d->row_gap[i] + d->row_guess[i]) / h;
+        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] -
+               (d->rows.gamma[i] * d->rows.gap[i] + d->rows.guess[i]) / h;
     }
-    itm_blocks_solve(&m->pattern, &d->factor, b);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
     itm_rows_apply(m, d, v_free, d->lambda);
 }
@@ -97,12 +98,12 @@ void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTer
     }
 }
 
-// Work of the impulses lambda of prescribed motions while their rows move with their signals, d->row_ref.
+// Work of the impulses lambda of prescribed motions while their rows move with their signals, d->rows.reference.
 static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
 {
     for (int i = 0; i < m->nmotion; i++) {
         int block = m->motions[i].block, row = block != ITM_NONE ? m->blocks[block].row : ITM_NONE;
-        d->ledger[ITM_LEDGER_MOTION] += row != ITM_NONE ? lambda[row] * d->row_ref[row] : 0.0;
+        d->energy.ledger[ITM_LEDGER_MOTION] += row != ITM_NONE ? lambda[row] * d->rows.reference[row] : 0.0;
     }
 }
 
@@ -116,14 +117,14 @@ static void keep_raw(const ItmModel* m, ItmData* d)
 
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 {
-    if (d->has_fast) {
+    if (d->inertial.has_fast) {
         // the factors of the start are gone, and too old where a body has turned far
         itm_kinematics_compute_positions(m, d, d->q);
         itm_rows_compute_jacobian(m, d);
         itm_euler_factor(m, d, h);
     }
     d->info.gap = itm_gaps_close(m, d, t);
-    memset(d->row_guess, 0, sizeof(double) * (size_t)m->nrow);
+    memset(d->rows.guess, 0, sizeof(double) * (size_t)m->nrow);
     d->info.residual = d->info.gap;
     d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
@@ -131,15 +132,15 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     keep_raw(m, d);
     itm_rows_compute_jacobian(m, d);
     itm_euler_factor(m, d, h);
-    itm_rows_multiply(m, d, d->row_x, d->v);
+    itm_rows_multiply(m, d, d->rows.x, d->v);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->row_x[i] = is_compliant ? 0.0 : d->row_ref[i] - d->row_x[i];
+        d->rows.x[i] = is_compliant ? 0.0 : d->rows.reference[i] - d->rows.x[i];
     }
-    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
-    itm_rows_apply(m, d, d->v, d->row_x);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
+    itm_rows_apply(m, d, d->v, d->rows.x);
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] += d->row_x[i];
+        d->lambda[i] += d->rows.x[i];
     }
     itm_euler_book_row_work(m, d);
     d->position_state = ITM_POSITION_FACTORED;
@@ -189,14 +190,14 @@ static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double*
         d->v[i] += half * a[i];
     }
     if (m->nrow > 0) {
-        double* lambda = d->row_x;
-        itm_rows_compute_reference(m, d, d->row_ref, t, 1);
+        double* lambda = d->rows.x;
+        itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
         itm_rows_multiply(m, d, lambda, d->v);
         for (int i = 0; i < m->nrow; i++) {
             bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-            lambda[i] = is_compliant ? 0.0 : d->row_ref[i] - lambda[i];
+            lambda[i] = is_compliant ? 0.0 : d->rows.reference[i] - lambda[i];
         }
-        itm_blocks_solve(&m->pattern, &d->factor, lambda);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, lambda);
         itm_rows_apply(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }

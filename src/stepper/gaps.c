@@ -17,16 +17,16 @@ static double look(const ItmModel* m, ItmData* d, const double* q, double t)
     return itm_rows_compute_gaps(m, d, q, t);
 }
 
-// mu = -H^-1 Phi into d->row_x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
+// mu = -H^-1 Phi into d->rows.x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
 static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 {
     for (int row = 0; row < m->nrow; row++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->row_x[row] = is_rigid ? -d->row_gap[row] : 0.0;
+        d->rows.x[row] = is_rigid ? -d->rows.gap[row] : 0.0;
     }
-    itm_blocks_solve(&m->pattern, &d->factor, d->row_x);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
     memset(d->x2, 0, sizeof(double) * (size_t)m->nv);
-    itm_rows_apply(m, d, d->x2, d->row_x);
+    itm_rows_apply(m, d, d->x2, d->rows.x);
     itm_kinematics_integrate(m, q, q, d->x2, 1.0);
     return look(m, d, q, t);
 }
@@ -47,7 +47,7 @@ static void book(const ItmModel* m, ItmData* d, double h)
         d->v[i] += d->x2[i] / h;
     }
     for (int row = 0; row < m->nrow; row++) {
-        d->lambda[row] += d->row_x[row] / h;
+        d->lambda[row] += d->rows.x[row] / h;
     }
 }
 
@@ -57,7 +57,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
     double gap = look(m, d, d->q, t);
     for (int row = 0; row < m->nrow; row++) {
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->row_drift[row] = is_rigid ? (d->row_guess[row] + d->row_gap[row]) / (d->h * d->h * d->h) : 0.0;
+        d->rows.drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
     }
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);

@@ -18,13 +18,13 @@
 
 bool itm_inertial_is_fast(const ItmModel* m, const ItmData* d, int body)
 {
-    return d->has_fast && d->is_fast[m->component[body]];
+    return d->inertial.has_fast && d->inertial.is_fast[m->component[body]];
 }
 
 bool itm_inertial_is_fast_row(const ItmModel* m, const ItmData* d, int row)
 {
     const ItmRowBlock* block = &m->blocks[m->row_block[row]];
-    return d->has_fast && d->is_fast[m->component[block->path[0]]];
+    return d->inertial.has_fast && d->inertial.is_fast[m->component[block->path[0]]];
 }
 
 // ---------------------------------------------------------------------------- extrapolation
@@ -52,16 +52,16 @@ static void compute_leaf_rates(const ItmBody* body, double* f, const double* y)
 static void hold_rows(const ItmModel* m, ItmData* d, double* v_dot, double* lambda, bool is_turning)
 {
     for (int i = 0; i < m->nrow; i++) {
-        d->row_omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
+        d->rows.omega[i] = itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? ITM_OMEGA_IDLE : 0.0;
     }
     itm_rows_compute_jacobian(m, d);
     itm_rows_compute_motion(m, d, 0.0);
     itm_rows_factor(m, d, 0.0);
     itm_rows_multiply(m, d, lambda, v_dot);
     for (int i = 0; i < m->nrow; i++) {
-        lambda[i] = d->row_omega[i] > 0.0 ? 0.0 : -(lambda[i] + (is_turning ? d->row_bias[i] : 0.0));
+        lambda[i] = d->rows.omega[i] > 0.0 ? 0.0 : -(lambda[i] + (is_turning ? d->rows.bias[i] : 0.0));
     }
-    itm_blocks_solve(&m->pattern, &d->factor, lambda);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, lambda);
     itm_rows_apply(m, d, v_dot, lambda);
 }
 
@@ -88,8 +88,8 @@ static void compute_rates(const Drift* g, double* f, const double* y)
     const double* v = y + m->nq;
     double* v_dot = f + m->nq;
     memset(v_dot, 0, sizeof(double) * (size_t)m->nv);
-    itm_kinematics_integrate(m, d->inertial_q, y, v_dot, 0.0);  // quaternions normalised
-    itm_kinematics_compute_positions(m, d, d->inertial_q);
+    itm_kinematics_integrate(m, d->inertial.q, y, v_dot, 0.0);  // quaternions normalised
+    itm_kinematics_compute_positions(m, d, d->inertial.q);
     itm_kinematics_compute_velocities(m, d, v);
     itm_kinematics_compute_rates(m, f, y, v);
     compute_inertial_rates(m, d, v_dot);
@@ -133,7 +133,7 @@ static void add_row(const Drift* g, const double* y, double h, int k)
 static Drift make_drift(const ItmModel* m, ItmData* d, const ItmBody* leaf)
 {
     Drift g = {.m = m, .d = d, .leaf = leaf, .n = leaf != NULL ? 7 : m->nq + m->nv + m->nrow};
-    double* at = d->inertial_work;
+    double* at = d->inertial.work;
     for (int k = 0; k < ITM_INERTIAL_COLUMNS; k++, at += g.n) {
         g.table[k] = at;
     }
@@ -149,7 +149,7 @@ static Drift make_drift(const ItmModel* m, ItmData* d, const ItmBody* leaf)
 // Whether a body moves by itself: free, without joints.
 static bool is_alone(const ItmModel* m, const ItmData* d, int i)
 {
-    return m->bodies[i].is_root_leaf && d->component_size[m->component[i]] == 1;
+    return m->bodies[i].is_root_leaf && d->inertial.component_size[m->component[i]] == 1;
 }
 
 // Whether the last two extrapolated values of entries from..to agree, relative to size + |value|.
@@ -215,14 +215,14 @@ static void drift_alone(const ItmModel* m, ItmData* d, const ItmBody* body, doub
 // Components in the extrapolation: waiting for a result, converged just now, accepted in this part of the step, not converged on this level.
 enum { OTHER, WAITING, SETTLED, ACCEPTED, FAILED };
 
-// Largest rates of translations and of rotations of each component, into d->inertial_size: errors of one must not hide behind the other.
+// Largest rates of translations and of rotations of each component, into d->inertial.size: errors of one must not hide behind the other.
 static void measure_sizes(const ItmModel* m, ItmData* d, const double* v)
 {
-    memset(d->inertial_size, 0, sizeof(double) * 2 * (size_t)m->nbody);
+    memset(d->inertial.size, 0, sizeof(double) * 2 * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         for (int k = 0; k < body->nv; k++) {
-            double* size = &d->inertial_size[2 * m->component[i] + (k >= body->ntrans)];
+            double* size = &d->inertial.size[2 * m->component[i] + (k >= body->ntrans)];
             *size = fmax(*size, fabs(v[body->v_adr + k]));
         }
     }
@@ -232,7 +232,7 @@ static void measure_sizes(const ItmModel* m, ItmData* d, const double* v)
 static bool has_body_settled(const Drift* g, int i, double h, double tolerance)
 {
     const ItmBody* body = &g->m->bodies[i];
-    const double* size = g->d->inertial_size + 2 * g->m->component[i];
+    const double* size = g->d->inertial.size + 2 * g->m->component[i];
     int q = body->q_adr, v = g->m->nq + body->v_adr, n = body->ntrans;
     return has_settled(g, q, q + n, 1.0 + h * size[0], tolerance) &&
            has_settled(g, q + n, q + body->nq, 1.0 + h * size[1], tolerance) &&
@@ -244,14 +244,14 @@ static void copy_components(const ItmModel* m, const ItmData* d, double* y, cons
 {
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        if (d->inertial_state[m->component[i]] == state) {
+        if (d->inertial.state[m->component[i]] == state) {
             memcpy(y + body->q_adr, x + body->q_adr, sizeof(double) * (size_t)body->nq);
             memcpy(y + m->nq + body->v_adr, x + m->nq + body->v_adr, sizeof(double) * (size_t)body->nv);
         }
     }
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        if (d->inertial_state[m->component[block->path[0]]] == state) {
+        if (d->inertial.state[m->component[block->path[0]]] == state) {
             int adr = m->nq + m->nv + block->row;
             memcpy(y + adr, x + adr, sizeof(double) * (size_t)block->nrow);
         }
@@ -262,7 +262,7 @@ static int count_state(const ItmModel* m, const ItmData* d, int state)
 {
     int n = 0;
     for (int i = 0; i < m->nbody; i++) {
-        n += m->component[i] == i && d->inertial_state[i] == state;
+        n += m->component[i] == i && d->inertial.state[i] == state;
     }
     return n;
 }
@@ -270,8 +270,8 @@ static int count_state(const ItmModel* m, const ItmData* d, int state)
 static void change_state(const ItmModel* m, ItmData* d, int from, int to)
 {
     for (int i = 0; i < m->nbody; i++) {
-        if (d->inertial_state[i] == from) {
-            d->inertial_state[i] = (signed char)to;
+        if (d->inertial.state[i] == from) {
+            d->inertial.state[i] = (signed char)to;
         }
     }
 }
@@ -284,8 +284,8 @@ static void accept(const Drift* g, double* y_next, double h, double tolerance, i
     change_state(m, d, WAITING, SETTLED);
     for (int i = 0; i < m->nbody; i++) {
         int c = m->component[i];
-        if (d->inertial_state[c] == SETTLED && !has_body_settled(g, i, h, tolerance)) {
-            d->inertial_state[c] = WAITING;
+        if (d->inertial.state[c] == SETTLED && !has_body_settled(g, i, h, tolerance)) {
+            d->inertial.state[c] = WAITING;
         }
     }
     copy_components(m, d, y_next, g->table[0], SETTLED);
@@ -321,7 +321,7 @@ static void drift_part(const Drift* g, double* y_next, const double* y, double h
 static void drift_mechanisms(const ItmModel* m, ItmData* d, double* result, const double* start, double h)
 {
     Drift g = make_drift(m, d, NULL);
-    double *y = d->inertial_y, *y_next = d->inertial_y + g.n;
+    double *y = d->inertial.y, *y_next = d->inertial.y + g.n;
     int last = 0;
     for (int half = 0; half <= MAX_HALVINGS && count_state(m, d, WAITING) > 0; half++) {
         int npart = 1 << half;
@@ -345,15 +345,15 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
     bool has_mechanism = false;
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        bool is_single = is_alone(m, d, i), is_fast = d->is_fast[m->component[i]];
+        bool is_single = is_alone(m, d, i), is_fast = d->inertial.is_fast[m->component[i]];
         if (is_fast && is_single) {
             drift_alone(m, d, body, y + body->q_adr, y + m->nq + body->v_adr, h);
         }
         has_mechanism = has_mechanism || (is_fast && !is_single);
-        d->inertial_state[i] = is_fast && !is_single ? WAITING : OTHER;
+        d->inertial.state[i] = is_fast && !is_single ? WAITING : OTHER;
     }
     if (has_mechanism) {
-        double* start = d->inertial_y + 2 * (m->nq + m->nv + m->nrow);
+        double* start = d->inertial.y + 2 * (m->nq + m->nv + m->nrow);
         memcpy(start, y, sizeof(double) * (size_t)(m->nq + m->nv + m->nrow));
         drift_mechanisms(m, d, y, start, h);
         d->position_state = ITM_POSITION_STALE;
@@ -374,38 +374,38 @@ static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
 {
     // where steps vary, a component must not be fast in one and slow in the next
     double h = itm_stepper_is_variable(d->options.stepper) ? fmax(step, d->options.step) : step;
-    d->has_fast = false;
+    d->inertial.has_fast = false;
     for (int i = 0; i < m->nbody; i++) {
-        d->has_fast = d->has_fast || turns_fast(m, d, i, h, most);
+        d->inertial.has_fast = d->inertial.has_fast || turns_fast(m, d, i, h, most);
     }
-    if (!d->has_fast) {
+    if (!d->inertial.has_fast) {
         return;
     }
-    memset(d->is_fast, 0, sizeof(bool) * (size_t)m->nbody);
-    memset(d->component_size, 0, sizeof(int) * (size_t)m->nbody);
+    memset(d->inertial.is_fast, 0, sizeof(bool) * (size_t)m->nbody);
+    memset(d->inertial.component_size, 0, sizeof(int) * (size_t)m->nbody);
     for (int i = 0; i < m->nbody; i++) {
-        d->is_fast[m->component[i]] |= turns_fast(m, d, i, h, most);
-        d->component_size[m->component[i]]++;
+        d->inertial.is_fast[m->component[i]] |= turns_fast(m, d, i, h, most);
+        d->inertial.component_size[m->component[i]]++;
     }
     for (int k = 0; k < m->nblock; k++) {
-        d->component_size[m->component[m->blocks[k].path[0]]]++;
+        d->inertial.component_size[m->component[m->blocks[k].path[0]]]++;
     }
     // modes of flexible bodies are stiff, and implicit in the step
     for (int i = 0; i < m->nbody; i++) {
         if (itm_body_has_modes(&m->bodies[i])) {
-            d->is_fast[m->component[i]] = false;
+            d->inertial.is_fast[m->component[i]] = false;
         }
     }
 }
 
-// Which components change between slow and fast: into d->inertial_state, +1 or -1 for those that become fast or slow, 0 for the others.
+// Which components change between slow and fast: into d->inertial.state, +1 or -1 for those that become fast or slow, 0 for the others.
 static bool find_changes(const ItmModel* m, ItmData* d)
 {
     bool is_any = false;
     for (int i = 0; i < m->nbody; i++) {
-        double now = d->has_fast && d->is_fast[i] ? 1.0 : -1.0, change = 0.5 * (now - d->was_fast[i]);
+        double now = d->inertial.has_fast && d->inertial.is_fast[i] ? 1.0 : -1.0, change = 0.5 * (now - d->was_fast[i]);
         bool is_change = d->was_fast[i] != 0.0 && m->component[i] == i && change != 0.0;
-        d->inertial_state[i] = (signed char)(is_change ? change : 0.0);
+        d->inertial.state[i] = (signed char)(is_change ? change : 0.0);
         d->was_fast[i] = now;
         is_any = is_any || is_change;
     }
@@ -419,7 +419,7 @@ static void change_form(const ItmModel* m, ItmData* d, double h)
     if (!find_changes(m, d)) {
         return;
     }
-    double* rate = d->inertial_work;
+    double* rate = d->inertial.work;
     compute_inertial_rates(m, d, rate);
     if (m->nrow > 0) {
         hold_rows(m, d, rate, rate + m->nv, false);
@@ -427,7 +427,7 @@ static void change_form(const ItmModel* m, ItmData* d, double h)
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         for (int k = body->v_adr; k < body->v_adr + body->nv; k++) {
-            d->v[k] += 0.5 * h * d->inertial_state[m->component[i]] * rate[k];
+            d->v[k] += 0.5 * h * d->inertial.state[m->component[i]] * rate[k];
         }
     }
     itm_kinematics_compute_velocities(m, d, d->v);
@@ -440,17 +440,17 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
     if (is_midway) {
         change_form(m, d, h);
     }
-    if (!d->has_fast) {
+    if (!d->inertial.has_fast) {
         return false;
     }
-    memset(d->inertial_dv, 0, sizeof(double) * (size_t)m->nv);
+    memset(d->inertial.dv, 0, sizeof(double) * (size_t)m->nv);
     if (is_predicted) {
-        double* y = d->inertial_y + 3 * (m->nq + m->nv + m->nrow);
+        double* y = d->inertial.y + 3 * (m->nq + m->nv + m->nrow);
         memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
         memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
         run_drift(m, d, y, h);
         for (int i = 0; i < m->nv; i++) {
-            d->inertial_dv[i] = y[m->nq + i] - d->v[i];
+            d->inertial.dv[i] = y[m->nq + i] - d->v[i];
         }
         if (d->position_state == ITM_POSITION_STALE) {
             itm_kinematics_compute_positions(m, d, d->q);
@@ -516,18 +516,18 @@ static void extrapolate(const ItmModel* m, const ItmData* d, double* v, double h
 static void swap_velocity_stages(ItmData* d)
 {
     ItmSpatial *twist = d->twist, *bias = d->accel_bias;
-    d->twist = d->twist_ahead;
-    d->accel_bias = d->bias_ahead;
-    d->twist_ahead = twist;
-    d->bias_ahead = bias;
+    d->twist = d->inertial.twist_ahead;
+    d->accel_bias = d->inertial.bias_ahead;
+    d->inertial.twist_ahead = twist;
+    d->inertial.bias_ahead = bias;
 }
 
 void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
 {
-    if (!d->has_fast) {
+    if (!d->inertial.has_fast) {
         return;
     }
-    itm_kinematics_compute_twists(m, d, d->accel, d->inertial_dv);
+    itm_kinematics_compute_twists(m, d, d->accel, d->inertial.dv);
     for (int i = 0; i < m->nbody; i++) {
         if (itm_inertial_is_fast(m, d, i)) {
             // M^-1 of (J, m) times the twists of dv is dv
@@ -535,7 +535,7 @@ void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
             ItmVec3 turn = itm_vec_axpy(1.0 / h, d->accel[i].ang, d->accel_bias[i].ang);
             ItmVec3 move = itm_vec_axpy(1.0 / h, d->accel[i].lin, d->accel_bias[i].lin);
             ItmVec3 torque =
-                itm_vec_add(itm_sym_mul_vec(&d->J[i], turn), itm_vec_cross(w, itm_sym_mul_vec(&d->J[i], w)));
+                itm_vec_add(itm_sym_mul_vec(&d->mass.J[i], turn), itm_vec_cross(w, itm_sym_mul_vec(&d->mass.J[i], w)));
             d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, torque);
             d->wrench[i].lin = itm_vec_axpy(m->bodies[i].mass, move, d->wrench[i].lin);
         }
@@ -544,7 +544,7 @@ void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h)
 
 void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, double h)
 {
-    memset(d->power, 0, sizeof d->power);
+    memset(d->energy.power, 0, sizeof d->energy.power);
     if (m->narticulated > 0) {
         swap_velocity_stages(d);
         extrapolate(m, d, d->x4, h);
@@ -561,19 +561,19 @@ void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, do
 
 void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h)
 {
-    if (!d->has_fast || m->nrow == 0) {
+    if (!d->inertial.has_fast || m->nrow == 0) {
         return;
     }
-    itm_rows_multiply(m, d, d->row_x, d->inertial_dv);
+    itm_rows_multiply(m, d, d->rows.x, d->inertial.dv);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_bias[i] = itm_inertial_is_fast_row(m, d, i) ? -d->row_x[i] / h : d->row_bias[i];
+        d->rows.bias[i] = itm_inertial_is_fast_row(m, d, i) ? -d->rows.x[i] / h : d->rows.bias[i];
     }
 }
 
 void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t)
 {
     Drift g = make_drift(m, d, NULL);
-    double* y = d->inertial_y;
+    double* y = d->inertial.y;
     memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
     memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
     compute_rates(&g, g.f, y);
@@ -585,13 +585,13 @@ void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, do
 
 void itm_inertial_finish(const ItmModel* m, ItmData* d, const double* q_start, const double* move, double h)
 {
-    if (!d->has_fast) {
+    if (!d->inertial.has_fast) {
         return;
     }
-    double* y = d->inertial_y + 3 * (m->nq + m->nv + m->nrow);
+    double* y = d->inertial.y + 3 * (m->nq + m->nv + m->nrow);
     memcpy(y, q_start, sizeof(double) * (size_t)m->nq);
     for (int i = 0; i < m->nv; i++) {
-        y[m->nq + i] = d->v[i] - d->inertial_dv[i];
+        y[m->nq + i] = d->v[i] - d->inertial.dv[i];
     }
     memset(y + m->nq + m->nv, 0, sizeof(double) * (size_t)m->nrow);
     run_drift(m, d, y, h);

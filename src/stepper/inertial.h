@@ -13,7 +13,7 @@
 #include "multibody/data.h"
 
 // Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
-// the present state, d->inertial_dv, for bounded rows and interfaces, which need the velocities at the end of the step. This overwrites the
+// the present state, d->inertial.dv, for bounded rows and interfaces, which need the velocities at the end of the step. This overwrites the
 // factors of M and H, and the position and velocity stages are computed again. is_midway: velocities of slow components belong to the
 // middle between two positions, and change by half a step of inertia where a component becomes fast or slow. Returns whether there are any.
 bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bool is_predicted, bool is_midway);
@@ -33,7 +33,7 @@ void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h);
 void itm_inertial_finish(const ItmModel* m, ItmData* d, const double* q_start, const double* move, double h);
 
 // Accelerations a (nv) of all components in the present state, and a_kick, the part that is not due to inertia: M a_kick = f + A' lambda,
-// A a_kick = signal''. Leaves the row stage as itm_dynamics_compute does, row forces in d->row_x.
+// A a_kick = signal''. Leaves the row stage as itm_dynamics_compute does, row forces in d->rows.x.
 void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t);
 
 // Whether the component of a body, or of the bodies of a row, is fast in this step.

@@ -23,13 +23,13 @@ void itm_jumps_follow(const ItmModel* m, ItmData* d, double t)
     itm_rows_compute(m, d, t);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->row_omega[i] = is_compliant ? ITM_OMEGA_IDLE : 0.0;
-        d->lambda[i] = is_compliant ? 0.0 : -d->row_rate[i];
+        d->rows.omega[i] = is_compliant ? ITM_OMEGA_IDLE : 0.0;
+        d->lambda[i] = is_compliant ? 0.0 : -d->rows.rate[i];
     }
     itm_rows_factor(m, d, 0.0);
-    itm_rows_multiply(m, d, d->row_before, d->v);
-    itm_blocks_solve(&m->pattern, &d->factor, d->lambda);
+    itm_rows_multiply(m, d, d->rows.before, d->v);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->lambda);
     itm_rows_apply(m, d, d->v, d->lambda);
-    itm_rows_multiply(m, d, d->row_ref, d->v);
+    itm_rows_multiply(m, d, d->rows.reference, d->v);
     itm_euler_book_row_work(m, d);
 }

@@ -42,14 +42,14 @@ static void pack(const ItmModel* m, const ItmData* d, double* y)
 {
     memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
     memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
-    memcpy(y + m->nq + m->nv, d->ledger, sizeof(double) * ITM_LEDGER_POWERS);
+    memcpy(y + m->nq + m->nv, d->energy.ledger, sizeof(double) * ITM_LEDGER_POWERS);
 }
 
 // y -> q (quaternions normalised), v, ledger
 static void unpack(const ItmModel* m, ItmData* d, const double* y)
 {
     memcpy(d->v, y + m->nq, sizeof(double) * (size_t)m->nv);
-    memcpy(d->ledger, y + m->nq + m->nv, sizeof(double) * ITM_LEDGER_POWERS);
+    memcpy(d->energy.ledger, y + m->nq + m->nv, sizeof(double) * ITM_LEDGER_POWERS);
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, y, d->x1, 0.0);
 }
@@ -65,7 +65,7 @@ static int compute_rates(realtype t, N_Vector y, N_Vector y_dot, void* user)
     unpack(m, d, N_VGetArrayPointer(y));
     itm_kinematics_compute_rates(m, out, N_VGetArrayPointer(y), d->v);
     itm_dynamics_compute(m, d, out + m->nq, t, 0.0);
-    memcpy(out + m->nq + m->nv, d->power, sizeof(double) * ITM_LEDGER_POWERS);
+    memcpy(out + m->nq + m->nv, d->energy.power, sizeof(double) * ITM_LEDGER_POWERS);
     for (int i = 0; i < m->nv; i++) {
         if (!isfinite(out[m->nq + i])) {
             return 1;  // recoverable: a smaller step may help
@@ -129,7 +129,7 @@ ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error)
     r->m = m;
     r->d = d;
     d->reference = r;
-    d->singular_share = SINGULAR_SHARE;
+    d->rows.singular_share = SINGULAR_SHARE;
     bool ok = SUNContext_Create(NULL, &r->context) == 0;
     r->y = ok ? N_VNew_Serial(m->nq + m->nv + ITM_LEDGER_POWERS, r->context) : NULL;
     r->integrator = r->y != NULL ? ERKStepCreate(compute_rates, 0.0, r->y, r->context) : NULL;

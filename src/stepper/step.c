@@ -177,7 +177,7 @@ void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, doubl
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;
     itm_latch_apply_events(m, d);
-    *d->impact_peak = fmax(*d->impact_peak, d->ledger[ITM_LEDGER_IMPACT]);
+    *d->energy.impact_peak = fmax(*d->energy.impact_peak, d->energy.ledger[ITM_LEDGER_IMPACT]);
 }
 
 static ItmStatus dispatch(const ItmModel* m, ItmData* d)

@@ -36,15 +36,15 @@ ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
 ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface);
 // The bounded rows of the present state for a step h from time t. After the velocity stage and the forces.
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h);
-// Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->row_before) and after
-// (d->row_ref).
+// Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->rows.before) and after
+// (d->rows.reference).
 void itm_euler_book_row_work(const ItmModel* m, ItmData* d);
 // Factors of M and H for a step h in the configuration of the position stage; rows computed.
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
 // The same with other terms on the diagonal of the modes.
 void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms);
-// At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->row_before and
-// d->row_ref: row velocities at both ends of the step; d->lambda: its row impulses so far.
+// At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->rows.before and
+// d->rows.reference: row velocities at both ends of the step; d->lambda: its row impulses so far.
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);
 
 // After a step with bounded rows: note the row that is farthest off its law where an island was not solved to the tolerance; too

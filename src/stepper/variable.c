@@ -47,8 +47,8 @@ static double get_smallest_step(const ItmData* d)
 
 static void lay_out(const ItmModel* m, const ItmData* d, ItmVariable* s)
 {
-    int nrow = d->bounded != NULL ? d->bounded->row_capacity : 0;
-    int capacity = d->bounded != NULL ? d->bounded->island_capacity : 0;
+    int nrow = d->bounded != NULL ? d->bounded->capacity.row : 0;
+    int capacity = d->bounded != NULL ? d->bounded->capacity.island : 0;
     itm_search_lay_out(&s->search, &s->arena, capacity);
     s->rows = ITM_TAKE(&s->arena, int, capacity);
     s->a = ITM_TAKE(&s->arena, double, m->nv);
@@ -126,12 +126,12 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, double t, double h)
 // mean one, so that the step ends in it.
 static void compute_driven(const ItmModel* m, ItmData* d, double t, double h)
 {
-    itm_rows_compute_reference(m, d, d->row_ref, t + h, 1);
+    itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->signal != ITM_NONE && !block->is_velocity) {
             double now = itm_data_compute_signal(m, d, block->signal, t).x;
-            d->row_ref[block->row] = (itm_data_compute_signal(m, d, block->signal, t + h).x - now) / h;
+            d->rows.reference[block->row] = (itm_data_compute_signal(m, d, block->signal, t + h).x - now) / h;
         }
     }
 }
@@ -145,19 +145,19 @@ static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
     if (m->nrow == 0) {
         return;
     }
-    itm_rows_compute_reference(m, d, d->row_ref, t, 1);
+    itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
     for (int i = 0; i < m->nrow; i++) {
-        d->row_before[i] = d->row_rate[i] + d->row_ref[i];
+        d->rows.before[i] = d->rows.rate[i] + d->rows.reference[i];
     }
     compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, s->b[0], s->a);
     for (int i = 0; i < m->nrow; i++) {
-        s->b[1][i] = d->row_before[i] - d->row_ref[i];
-        s->b[2][i] = d->row_gap[i];
+        s->b[1][i] = d->rows.before[i] - d->rows.reference[i];
+        s->b[2][i] = d->rows.gap[i];
     }
     for (int k = 0; k < 3; k++) {
         memcpy(s->mu[k], s->b[k], sizeof(double) * (size_t)m->nrow);
-        itm_blocks_solve(&m->pattern, &d->factor, s->mu[k]);
+        itm_blocks_solve(&m->pattern, &d->rows.factor, s->mu[k]);
         for (int l = 0; l <= k; l++) {
             for (int i = 0; i < m->nrow; i++) {
                 s->search.p[k + l] += (k == l ? 1.0 : 2.0) * s->mu[k][i] * s->b[l][i];
@@ -173,9 +173,9 @@ static void set_coefficient(const ItmModel* m, ItmData* d, int k)
     memset(s->response, 0, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
         for (int i = 0; i < m->nrow; i++) {
-            d->row_x[i] = -s->mu[k][i];
+            d->rows.x[i] = -s->mu[k][i];
         }
-        itm_rows_apply(m, d, s->response, d->row_x);
+        itm_rows_apply(m, d, s->response, d->rows.x);
     }
     for (int i = 0; i < m->nv; i++) {
         s->response[i] += k == 0 ? s->a[i] : k == 1 ? d->v[i] : 0.0;
@@ -190,7 +190,7 @@ static void set_coefficient(const ItmModel* m, ItmData* d, int k)
 static bool assemble_all(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    if (b->nrow > b->island_capacity || itm_bounded_begin(m, d) != ITM_OK) {
+    if (b->nrow > b->capacity.island || itm_bounded_begin(m, d) != ITM_OK) {
         return false;
     }
     for (int k = 0; k < b->nblock; k++) {
@@ -225,7 +225,7 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             s->search.N[(size_t)i * (size_t)n + (size_t)j] =
-                b->island.H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
+                b->islands.problem.H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
         }
     }
     for (int k = 0; n > 0 && k < 3; k++) {
@@ -264,9 +264,9 @@ static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, 
     compute_driven(m, d, t, h);
     itm_rows_multiply(m, d, d->lambda, v);
     for (int i = 0; i < m->nrow; i++) {
-        d->lambda[i] = d->row_ref[i] - d->lambda[i] - itm_row_feed_gap(d->row_gap[i], h, shortest);
+        d->lambda[i] = d->rows.reference[i] - d->lambda[i] - itm_row_feed_gap(d->rows.gap[i], h, shortest);
     }
-    itm_blocks_solve(&m->pattern, &d->factor, d->lambda);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, d->lambda);
     itm_rows_apply(m, d, v, d->lambda);
 }
 
@@ -293,7 +293,7 @@ static void integrate(const ItmModel* m, ItmData* d, double h)
 static void finish_rows(const ItmModel* m, ItmData* d, double t)
 {
     if (m->nrow > 0) {
-        itm_rows_multiply(m, d, d->row_ref, d->v);
+        itm_rows_multiply(m, d, d->rows.reference, d->v);
         itm_euler_book_row_work(m, d);
     }
     memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);

@@ -152,7 +152,7 @@ static void logging_contacts_does_not_refine_their_forces(void** state)
         CHECK_OK(itm_step(file->model, d), itm_data_get_error(d));
         itm_contact_log_note(&log, &list, from);
         itm_contact_log_take(&log, &list, 2e-3, &touches);
-        assert_false(d->bounded->is_refined);
+        assert_false(d->bounded->refined.is_done);
     }
     itm_contact_log_end(&log, itm_data_get_time(d));
     // ten boxes rest on each other from the first step to the last, however the load is shared

@@ -33,7 +33,7 @@ static double measure(Run* run, ItmVec3* L)
     *L = itm_vec(0, 0, 0);
     for (int i = 0; i < m->nbody; i++) {
         ItmSpatial twist = d->twist[i];
-        ItmVec3 p = itm_vec_scale(m->bodies[i].mass, twist.lin), spin = itm_sym_mul_vec(&d->J[i], twist.ang);
+        ItmVec3 p = itm_vec_scale(m->bodies[i].mass, twist.lin), spin = itm_sym_mul_vec(&d->mass.J[i], twist.ang);
         energy += 0.5 * (itm_vec_dot(p, twist.lin) + itm_vec_dot(spin, twist.ang));
         *L = itm_vec_add(*L, itm_vec_add(spin, itm_vec_cross(d->x[i], p)));
     }

@@ -78,7 +78,7 @@ static void run(Record* out, double friction, double dkappa2, const Coupled* opt
     snprintf(travel, sizeof travel, "parameters.dkappa2=%.17g", dkappa2);
     *out = (Record){.impact = NAN, .moved = NAN, .wall = NAN};
     begin(&r, (const char* const[]){mu, travel}, 2, options, NULL);
-    const double* ledger = itm_cosim_get_data(r.x, 0)->ledger;
+    const double* ledger = itm_cosim_get_data(r.x, 0)->energy.ledger;
     double taken = 0.0;
     look(&r, out);
     out->s2_start = out->s2[0];
