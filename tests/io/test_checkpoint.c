@@ -35,7 +35,7 @@ static int remove_directory(void** state)
 
 static const char* path_of(const char* name)
 {
-    static char path[8][160];
+    static char path[8][360];
     static int next = 0;
     next = (next + 1) % 8;
     snprintf(path[next], sizeof path[next], "%s/%s", directory, name);
