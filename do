@@ -110,11 +110,13 @@ drop_foreign_cache() {
 }
 
 # build PRESET FOLDER [CMAKE-OPTION...]
+# build PRESET FOLDER [OPTION...]: all of it, or what TARGETS names
+TARGETS=
 build() {
     preset=$1 folder=$2; shift 2
     drop_foreign_cache "$folder"
     quietly "$preset: configure" cmake --preset "$preset" -DINTERIM_WEB=$WEB "$@" &&
-        quietly "$preset: build" cmake --build "$folder" -j "$JOBS"
+        quietly "$preset: build" cmake --build "$folder" -j "$JOBS" ${TARGETS:+--target $TARGETS}
 }
 
 passed=0 failed=0 skipped=0
@@ -285,6 +287,7 @@ fuzz_merge() {
 
 do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
+    TARGETS=${2:-$FUZZ_TARGETS}
     build fuzz build-fuzz
     for target in ${2:-$FUZZ_TARGETS}; do
         if [ "$1" = merge ]; then fuzz_merge "$target"; else fuzz "$target" -max_len=8192 -max_total_time=$(($1 * 60)); fi
