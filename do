@@ -109,8 +109,7 @@ drop_foreign_cache() {
     rm -rf "$1/CMakeCache.txt" "$1/CMakeFiles"
 }
 
-# build PRESET FOLDER [CMAKE-OPTION...]
-# build PRESET FOLDER [OPTION...]: all of it, or what TARGETS names
+# build PRESET FOLDER [CMAKE-OPTION...]: all of it, or what TARGETS names
 TARGETS=
 build() {
     preset=$1 folder=$2; shift 2
