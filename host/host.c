@@ -11,6 +11,9 @@
 #include "cosim/cosim.h"
 #include "fmi/instance.h"
 #include "fmi/protocol.h"
+#include "mlcp/workspace.h"
+#include "rim/contacts.h"
+#include "rim/message.h"
 #include "sandbox.h"
 
 #include <errno.h>
@@ -48,6 +51,11 @@ typedef struct Host {
     ItmGroup group;
     ItmInterfaceModel model;
     ItmRim rim;
+    // its bounded rows, read at the start of a macro step
+    ItmModel rows_model;  // for the options of the solver
+    ItmData rows_data;    // for counters and errors
+    ItmBounded bounded;
+    ItmArena rows_arena;
 } Host;
 
 static void* at(Host* x, uint64_t offset)
@@ -165,6 +173,8 @@ static void prepare_group(Host* x)
     x->system.subsystems = &x->subsystem;
     x->system.groups = &x->group;
     x->system.nsubsystem = x->system.ngroup = 1;
+    x->rows_data.model = &x->rows_model;
+    x->rows_data.bounded = &x->bounded;
 }
 
 static ItmStatus create(Host* x)
@@ -266,6 +276,53 @@ static ItmStatus call_port(Host* x)
 
 // ---------------------------------------------------------------------------- micro steps
 
+#define LEAST_ROWS 64  // room for rows grows by doubling from here
+
+// Room for the bounded rows of an interface model, and a solver for them.
+static ItmStatus make_room(Host* x, const ItmRimMessage* rows)
+{
+    ItmRim* rim = &x->rim;
+    const ItmRimContacts* r = &rim->contacts;
+    bool is_enough = r->workspace != NULL && rows->nc <= r->capacity && rows->ncoupling <= r->coupling_capacity &&
+                     rows->nlcp == r->workspace->capacity.nlcp;
+    if (is_enough) {
+        return ITM_OK;
+    }
+    int capacity = LEAST_ROWS;
+    while (capacity < rows->nc || capacity < rows->ncoupling) {
+        capacity *= 2;
+    }
+    itm_mlcp_workspace_destroy(r->workspace);
+    itm_arena_free(&x->rows_arena);
+    rim->contacts = (ItmRimContacts){.capacity = 0};
+    x->rows_arena = (ItmArena){.used = 0};
+    itm_rim_contacts_lay_out_rows(rim, &x->rows_arena, capacity, capacity);
+    if (itm_arena_allocate(&x->rows_arena) != 0) {
+        return itm_error_set(&x->shared->error, ITM_ERR_MEMORY, "host", NULL, "no memory for %d rows of contacts",
+                             capacity);
+    }
+    itm_rim_contacts_lay_out_rows(rim, &x->rows_arena, capacity, capacity);
+    ItmMlcpCapacity most = {.n = capacity, .ncontact = capacity, .nlcp = rows->nlcp};
+    return itm_mlcp_workspace_create(&rim->contacts.workspace, &most, &x->shared->error);
+}
+
+// The bounded rows of a macro step that begins; they stay here until it ends.
+static ItmStatus read_rows(Host* x, const ItmFmuRun* run)
+{
+    x->rim.contacts.problem.n = x->rim.contacts.problem.ncoupling = 0;
+    if (!run->has_rows) {
+        return ITM_OK;
+    }
+    ItmRimMessage rows;
+    const void* bytes = at(x, x->shared->rows);
+    memcpy(&rows, bytes, sizeof rows);
+    ItmStatus status = make_room(x, &rows);
+    if (status == ITM_OK) {
+        itm_rim_read_rows(&x->rim, &x->rows_model, &x->rows_data, bytes);
+    }
+    return status;
+}
+
 // The interface model, its numbers where the library put them.
 static void place_model(Host* x, ItmFmuRun* run)
 {
@@ -273,6 +330,9 @@ static void place_model(Host* x, ItmFmuRun* run)
     double* v = (double*)(void*)((char*)run + run->reals);
     ItmRim* rim = &x->rim;
     *rim = (ItmRim){.n = n,
+                    .model = &x->rows_model,
+                    .data = &x->rows_data,
+                    .contacts = rim->contacts,
                     .H = run->H,
                     .tau = run->tau,
                     .theta = run->theta,
@@ -287,6 +347,7 @@ static void place_model(Host* x, ItmFmuRun* run)
     }
     x->model.rim = rim;
     x->model.n = n;
+    x->model.name = run->name;
     x->model.use_heun = run->use_heun != 0;
     x->model.K = run->nticks;
     x->group.interface_models[0] = &x->model;
@@ -329,12 +390,19 @@ static ItmStatus run_steps(Host* x)
     x->subsystem.period = 1;
     x->group.nticks = run->nticks;
     itm_fmi_set_inputs(x->instance, x->u);
-    ItmStatus status = itm_group_run_ticks(&x->system, &x->group, run->first, run->last);
+    ItmStatus status = run->first == 0 ? read_rows(x, run) : ITM_OK;
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = itm_group_run_ticks(&x->system, &x->group, run->first, run->last);
     run->tau = x->rim.tau;
     run->theta = x->rim.theta;
     if (status != ITM_OK) {
         shared->error = x->instance->is_failed ? x->instance->error : x->group.error;
         return status;
+    }
+    if (run->has_rows && run->last == run->nticks) {
+        itm_rim_write_results(&x->rim, at(x, shared->rows));
     }
     if (run->is_watched) {
         itm_fmi_get_outputs(x->instance, x->y);

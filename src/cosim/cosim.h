@@ -405,6 +405,7 @@ struct ItmMicroSteps {
     int first, last;
 };
 #define ITM_MOST_RUN_PORTS 64
+#define ITM_MOST_RUN_BYTES ((size_t)16 << 20)  // of the message with its bounded rows (rim/message.h)
 
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);
