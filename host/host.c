@@ -11,8 +11,6 @@
 #include "cosim/cosim.h"
 #include "fmi/instance.h"
 #include "fmi/protocol.h"
-#include "mlcp/workspace.h"
-#include "rim/contacts.h"
 #include "rim/message.h"
 #include "sandbox.h"
 
@@ -51,11 +49,7 @@ typedef struct Host {
     ItmGroup group;
     ItmInterfaceModel model;
     ItmRim rim;
-    // its bounded rows, read at the start of a macro step
-    ItmModel rows_model;  // for the options of the solver
-    ItmData rows_data;    // for counters and errors
-    ItmBounded bounded;
-    ItmArena rows_arena;
+    ItmRimRoom room;  // of its bounded rows, read at the start of a macro step
 } Host;
 
 static void* at(Host* x, uint64_t offset)
@@ -173,8 +167,6 @@ static void prepare_group(Host* x)
     x->system.subsystems = &x->subsystem;
     x->system.groups = &x->group;
     x->system.nsubsystem = x->system.ngroup = 1;
-    x->rows_data.model = &x->rows_model;
-    x->rows_data.bounded = &x->bounded;
 }
 
 static ItmStatus create(Host* x)
@@ -262,7 +254,7 @@ static ItmStatus call_port(Host* x)
     if (call->action == ITM_FMU_PORT_BEGIN || call->action == ITM_FMU_PORT_DERIVE) {
         itm_fmi_set_inputs(x->instance, x->u);
     }
-    ItmStatus status = itm_fmi_serve_port(x->instance, call);
+    ItmStatus status = itm_fmi_serve_port(x->instance, call, at(x, x->shared->rows));
     if (status != ITM_OK) {
         x->shared->error = x->instance->error;
         return status;
@@ -276,51 +268,13 @@ static ItmStatus call_port(Host* x)
 
 // ---------------------------------------------------------------------------- micro steps
 
-#define LEAST_ROWS 64  // room for rows grows by doubling from here
-
-// Room for the bounded rows of an interface model, and a solver for them.
-static ItmStatus make_room(Host* x, const ItmRimMessage* rows)
-{
-    ItmRim* rim = &x->rim;
-    const ItmRimContacts* r = &rim->contacts;
-    bool is_enough = r->workspace != NULL && rows->nc <= r->capacity && rows->ncoupling <= r->coupling_capacity &&
-                     rows->nlcp == r->workspace->capacity.nlcp;
-    if (is_enough) {
-        return ITM_OK;
-    }
-    int capacity = LEAST_ROWS;
-    while (capacity < rows->nc || capacity < rows->ncoupling) {
-        capacity *= 2;
-    }
-    itm_mlcp_workspace_destroy(r->workspace);
-    itm_arena_free(&x->rows_arena);
-    rim->contacts = (ItmRimContacts){.capacity = 0};
-    x->rows_arena = (ItmArena){.used = 0};
-    itm_rim_contacts_lay_out_rows(rim, &x->rows_arena, capacity, capacity);
-    if (itm_arena_allocate(&x->rows_arena) != 0) {
-        return itm_error_set(&x->shared->error, ITM_ERR_MEMORY, "host", NULL, "no memory for %d rows of contacts",
-                             capacity);
-    }
-    itm_rim_contacts_lay_out_rows(rim, &x->rows_arena, capacity, capacity);
-    ItmMlcpCapacity most = {.n = capacity, .ncontact = capacity, .nlcp = rows->nlcp};
-    return itm_mlcp_workspace_create(&rim->contacts.workspace, &most, &x->shared->error);
-}
-
 // The bounded rows of a macro step that begins; they stay here until it ends.
 static ItmStatus read_rows(Host* x, const ItmFmuRun* run)
 {
     x->rim.contacts.problem.n = x->rim.contacts.problem.ncoupling = 0;
-    if (!run->has_rows) {
-        return ITM_OK;
-    }
-    ItmRimMessage rows;
-    const void* bytes = at(x, x->shared->rows);
-    memcpy(&rows, bytes, sizeof rows);
-    ItmStatus status = make_room(x, &rows);
-    if (status == ITM_OK) {
-        itm_rim_read_rows(&x->rim, &x->rows_model, &x->rows_data, bytes);
-    }
-    return status;
+    return run->rows_size > 0
+               ? itm_rim_read_rows(&x->rim, &x->room, at(x, x->shared->rows), run->rows_size, &x->shared->error)
+               : ITM_OK;
 }
 
 // The interface model, its numbers where the library put them.
@@ -330,8 +284,8 @@ static void place_model(Host* x, ItmFmuRun* run)
     double* v = (double*)(void*)((char*)run + run->reals);
     ItmRim* rim = &x->rim;
     *rim = (ItmRim){.n = n,
-                    .model = &x->rows_model,
-                    .data = &x->rows_data,
+                    .model = &x->room.model,
+                    .data = &x->room.data,
                     .contacts = rim->contacts,
                     .H = run->H,
                     .tau = run->tau,
@@ -401,8 +355,8 @@ static ItmStatus run_steps(Host* x)
         shared->error = x->instance->is_failed ? x->instance->error : x->group.error;
         return status;
     }
-    if (run->has_rows && run->last == run->nticks) {
-        itm_rim_write_results(&x->rim, at(x, shared->rows));
+    if (run->rows_size > 0 && run->last == run->nticks) {
+        itm_rim_write_results(&x->rim, x->model.lambda, at(x, shared->rows));
     }
     if (run->is_watched) {
         itm_fmi_get_outputs(x->instance, x->y);

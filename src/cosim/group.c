@@ -149,7 +149,7 @@ static void collect_forces(const ItmCosim* x, ItmInterfaceModel* interface_model
 
 static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* interface_model, ItmStatus status)
 {
-    if (interface_model->foreign != NULL) {
+    if (interface_model->foreign != NULL && !itm_foreign_is_smooth(interface_model->foreign)) {
         return status;  // the error is there
     }
     const ItmError* cause = &interface_model->rim->data->error;

@@ -685,10 +685,11 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
         run->theta = rim->theta;
         run->model_step = rim->h;
         run->use_heun = model->use_heun;
-        run->has_rows = rim->contacts.problem.n > 0;
+        const ItmRowProblem* rows = &rim->contacts.problem;
+        run->rows_size = rows->n > 0 ? itm_rim_measure_message(rim->n, rows->n, rows->ncoupling) : 0;
         snprintf(run->name, sizeof run->name, "%s", model->name);
         copy_model(model->rim, (double*)(void*)((char*)run + run->reals), false);
-        if (run->has_rows && steps->first == 0) {
+        if (run->rows_size > 0 && steps->first == 0) {
             itm_rim_write_rows(rim, (char*)x->shared + x->rows_at);
         }
     }
@@ -739,7 +740,7 @@ static bool unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
     }
     bool has_results =
         steps->model != NULL && steps->model->rim->contacts.problem.n > 0 && steps->last == steps->group->nticks;
-    return !has_results || itm_rim_read_results(steps->model->rim, (char*)x->shared + x->rows_at);
+    return !has_results || itm_rim_read_results(steps->model->rim, steps->model->lambda, (char*)x->shared + x->rows_at);
 }
 
 static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
@@ -785,6 +786,11 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
 ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x)
 {
     return (ItmFmuPortCall*)(void*)((char*)x->shared + x->port_at);
+}
+
+void* itm_fmi_get_port_rows(ItmFmuProcess* x)
+{
+    return (char*)x->shared + x->rows_at;
 }
 
 ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error)

@@ -2,7 +2,7 @@
 //
 // The owner of the rows calls itm_rim_begin and writes the rows; the other side reads them into a RIM of its own (interface numbers
 // W, a0, s, w come separately), takes all micro steps of the macro step with the same code, and writes the results. Both messages start with
-// ItmRimMessage and hold the structs of src/mlcp as they are, so both sides must be of one build.
+// ItmRimMessage, have the same size and hold the structs of src/mlcp as they are, so both sides must be of one build.
 #ifndef ITM_RIM_MESSAGE_H
 #define ITM_RIM_MESSAGE_H
 
@@ -16,7 +16,7 @@ typedef struct ItmRimMessage {
     int      nlcp;               // capacity of the owner's solver for Lemke's method
     int      is_result;
     int      has_bounces;
-    double   h;                  // micro step                                          s
+    double   h, tau, theta;      // of the RIM
     ItmRowStep step;
     ItmContactOptions options;   // solver, tolerance, effort
     // how the solves of the step went so far: ItmStepInfo, ItmBounded
@@ -31,18 +31,30 @@ typedef struct ItmRimMessage {
 // Version of the library and sizes of the structs in a message.
 void itm_rim_write_build(char build[48]);
 
-// Bytes of the larger one of the two messages for n interfaces, nc rows and ncoupling couplings.
+// Memory of a RIM for rows that it reads: what micro steps need of a model and a data object. Zero at the start; freed by itm_rim_free_room.
+typedef struct ItmRimRoom {
+    ItmModel model;  // options of the solver
+    ItmData data;    // counters and errors
+    ItmBounded bounded;
+    ItmArena arena;
+    struct ItmMlcpWorkspace* workspace;
+} ItmRimRoom;
+
+void itm_rim_free_room(ItmRimRoom* room);
+
+// Bytes of a message of a RIM with n interfaces, nc rows and ncoupling couplings.
 size_t itm_rim_measure_message(int n, int nc, int ncoupling);
 
-// After itm_rim_begin. bytes: itm_rim_measure_message of the RIM, aligned to 8.
+// After itm_rim_begin. bytes: itm_rim_measure_message of the RIM.
 void itm_rim_write_rows(const ItmRim* rim, void* bytes);
-// Into a RIM whose contacts have room for them (itm_rim_contacts_lay_out_rows), with a model, a data object and a workspace for micro
-// steps: rim->model->contact_options and the counters of rim->data are set.
-void itm_rim_read_rows(ItmRim* rim, ItmModel* m, ItmData* d, const void* bytes);
+// Into a RIM with n interfaces; its contacts, model and data are then those of the room, which grows where it must. ITM_ERR_INPUT: the message
+// is of another build or damaged.
+ItmStatus itm_rim_read_rows(ItmRim* rim, ItmRimRoom* room, const void* bytes, size_t size, ItmError* error);
 
-// After the last micro step, from the RIM that read the rows.
-void itm_rim_write_results(ItmRim* rim, void* bytes);
-// Into the RIM that wrote the rows; what names rows and bodies is not taken from the message. False: the message does not belong to it.
-bool itm_rim_read_results(ItmRim* rim, const void* bytes);
+// After the last micro step, from the RIM that read the rows. lambda: forces of that micro step (n).
+void itm_rim_write_results(ItmRim* rim, const double* lambda, void* bytes);
+// Into the RIM that wrote the rows; what names rows and bodies is not taken from the message. lambda (n). False: the message does not belong
+// to it.
+bool itm_rim_read_results(ItmRim* rim, double* lambda, const void* bytes);
 
 #endif
