@@ -93,7 +93,7 @@ static const char* read_parts(const Part* parts, int n, const char* at)
 // Numbers of a row that micro steps change.
 typedef struct RowResult {
     double gap, rate, omega;
-    bool is_bouncing;
+    double is_bouncing;  // 0 or 1: no padding
 } RowResult;
 
 size_t itm_rim_measure_message(int n, int nc, int ncoupling)
@@ -309,7 +309,7 @@ bool itm_rim_read_results(ItmRim* rim, double* lambda, const void* bytes)
         row->gap = result.gap;
         row->rate = result.rate;
         row->omega = result.omega;
-        row->is_bouncing = result.is_bouncing;
+        row->is_bouncing = result.is_bouncing != 0.0;
         if (r->table[i] == header.worst_row) {
             rim->data->bounded->worst_row = header.worst_row;
             rim->data->bounded->worst_residual = header.worst_residual;
