@@ -214,7 +214,7 @@ export class Plot {
       const [unit] = key.split("|"), { text, factor } = units.of(unit), own = curves.filter(({ line }) => line.axisKey === key);
       const zoom = this.yZoom.get(key), [min, max] = zoom ?? this.boundsOf(own, [x.min, x.max]);
       const isEmpty = !(min <= max);
-      return Object.assign(makeAxis({ min: isEmpty ? (this.hasLogAxis ? 1 : 0) : min, max: isEmpty ? 1 : max, isLog: this.hasLogAxis, isTight: Boolean(zoom), floor: this.floor, label: text || "1", factor }), {
+      return Object.assign(makeAxis({ min: isEmpty ? (this.hasLogAxis ? 1 : 0) : min, max: isEmpty ? 1 : max, isLog: this.hasLogAxis, isTight: Boolean(zoom), floor: this.floor, label: text, factor }), {
         key, color: keys.length > 1 && own.length === 1 ? css(`--s${own[0].line.color}`) : undefined,
       });
     });
