@@ -84,7 +84,10 @@ function writeFilm(file, frames, quality) {
 async function takeFilm(browser) {
   runCouplings();
   const page = await open(browser, "couplings.html", { width: 1240, height: 1010 });
-  await page.evaluate("document.querySelector('.machines .tools')?.remove(); document.querySelector('.transport').style.display = 'none'");
+  // machines above, the three plots below, nothing to press
+  await page.evaluate(`document.head.append(Object.assign(document.createElement('style'), { textContent:
+    '.machines .tools, .transport, .panel nav, section.own { display: none !important; } #section-selection .plots { grid-template-columns: repeat(3, minmax(0, 1fr)) !important; }' }))`);
+  await wait(500);
   const end = await page.evaluate("interim.runs.find((run) => run.hasBroken).time.at(-1)");
   const slow = Array.from({ length: 24 }, (_, i) => end - 0.01 * (23 - i)), fast = Array.from({ length: 32 }, (_, i) => end + 0.05 * (i + 1));
   const top = await placeOf(page, ".machines"), plots = await placeOf(page, "#section-selection .plots");

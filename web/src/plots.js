@@ -181,9 +181,9 @@ export class Plot {
     return { x, y, t, isRising: false };
   }
 
-  /** Least and largest of values on an axis. A run that broke down must not squash the others: theirs count, where there are any. */
+  /** Least and largest of values on an axis. A run that broke down must not squash the others: theirs count, where there are any. By decades it does not. */
   boundsOf(curves, range) {
-    const good = curves.filter(({ line }) => !line.hasBroken), list = good.length ? good : curves;
+    const good = curves.filter(({ line }) => !line.hasBroken), list = good.length && !this.hasLogAxis ? good : curves;
     let lo = Infinity, hi = -Infinity;
     for (const { x, y, isRising } of list) {
       for (let i = 0; i < y.length; i++) {
