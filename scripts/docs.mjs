@@ -27,7 +27,7 @@ const SECTIONS = [
   ["Project", /^(architecture|benchmarks)/, []],
 ]; // the changelog joins the last
 const GALLERY = ["manipulator", "log-crane", "arm-capture", "arm-manoeuvre1", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "robot", "pick-and-place",
-  "clearance-slider-crank", "clearance-revolute", "flexible-pendulum"];
+  "clearance-slider-crank", "clearance-revolute", "flexible-pendulum", "excavator", "mobile-crane", "robot-drive"];
 
 function findPages(folder = "") {
   return readdirSync(join(root, "docs", folder), { withFileTypes: true }).flatMap((entry) => {
