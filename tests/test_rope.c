@@ -204,6 +204,43 @@ static void taut_rope_swings_as_a_rod(void** state)
     assert_true(apart[1] < 0.6 * apart[0]);
 }
 
+// A sheave at the tip of a clamped beam: the two stretches beside it bend the beam by F L^3 / (3 E I), F = T (1 - 2 / sqrt(20)). Beside
+// that the rope presses along the beam with 1 % of its buckling load.
+static void rope_bends_a_beam_by_its_two_stretches(void** state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "multibody:\n"
+        "  name: m\n"
+        "  bodies:\n"
+        "    boom:\n"
+        "      flexible:\n"
+        "        beam: {length: 4 m, section: {rectangle: [0.1 m, 0.1 m]}, density: 10 kg/m^3, young: 70 GPa,\n"
+        "               ends: clamped-free, modes: {z: 3}}\n"
+        "        damping: {ratio: 0.3}\n"
+        "        points: {tip: [4 m, 0, 0]}\n"
+        "      position: [0, 0, 0]\n"
+        "    load: {mass: 100 kg, inertia: [1, 1, 1], position: [4 m, 0, -2 m]}\n"
+        "  joints:\n"
+        "    wall: {type: fixed, bodies: [ground, boom], at: [0, 0, 0]}\n"
+        "    guide: {type: prismatic, bodies: [ground, load], at: [4 m, 0, -2 m], axis: [0, 0, 1]}\n"
+        "  forces:\n"
+        "    rope: {type: rope, bodies: [ground, load], at_a: [0, 0, 2 m], at_b: [4 m, 0, -2 m], stiffness: 500 kN/m,\n"
+        "           damping: 50 kN s/m, via: [{body: boom, at: [4 m, 0, 0]}]}\n"
+        "    brake: {type: joint-spring, joint: guide, damping: 2 kN s/m}\n"
+        "run: {step: 1 ms, duration: 3 s}\n";
+    double EI = 70e9 * 1e-4 / 12.0, T = 100.0 * G, bent = T * (1.0 - 2.0 / sqrt(20.0)) * 64.0 / (3.0 * EI);
+    for (int k = 0; k < 2; k++) {
+        CHECK_CASE("%s", COORDINATES[k]);
+        System s = system_parse(TEXT, &COORDINATES[k], 1);
+        system_step_to(&s, 3.0);
+        CHECK_NEAR(system_get(&s, "m.rope.tension"), T, 1e-3 * T);
+        CHECK_NEAR(system_get(&s, "m.boom.tip.position.z"), -bent, 0.02 * bent);
+        system_finish(&s);
+    }
+    CHECK_CASE("%s", "");
+}
+
 // ---------------------------------------------------------------------------- winches
 
 #define CRANE ITM_SOURCE_DIR "/examples/mobile-crane.yaml"
@@ -293,6 +330,7 @@ int main(void)
         cmocka_unit_test(slack_rope_becomes_taut_again),
         cmocka_unit_test(rigid_rope_bounces_with_its_restitution),
         cmocka_unit_test(taut_rope_swings_as_a_rod),
+        cmocka_unit_test(rope_bends_a_beam_by_its_two_stretches),
         cmocka_unit_test(winch_over_sheaves_converges_in_every_coupling),
         cmocka_unit_test(four_falls_carry_a_quarter_each),
         cmocka_unit_test(bad_ropes_are_refused),
