@@ -462,7 +462,13 @@ static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
     }
 }
 
-static void start_report(ItmData* d)
+// A rope that stretches under load does not penetrate anything.
+static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
+{
+    return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
+}
+
+static void start_report(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
     b->worst_row = ITM_NONE;
@@ -471,7 +477,7 @@ static void start_report(ItmData* d)
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        if (itm_row_is_unilateral(&b->rows[i])) {
+        if (itm_row_is_unilateral(&b->rows[i]) && !is_elastic_rope(m, &b->rows[i])) {
             d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
         }
     }
@@ -495,7 +501,7 @@ static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    start_report(d);
+    start_report(m, d);
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
