@@ -43,7 +43,7 @@ typedef struct Model {
 
 // Those "at rest" stay where they start: their inputs are constant. The others go through their work, from the start of the file.
 static const Model MODELS[] = {
-    {"crane at rest", "crane-single", {"signals.joystick=0"}, 4.0, 0.2, true},
+    {"crane at rest", "crane-single", {"signals.joystick=0"}, 4.0, 0.2, false},
     {"crane at rest, load 20 kg",
      "crane-single",
      {"signals.joystick=0", "parameters.m_h=20kg", "parameters.F_0=7259.4N"},
@@ -80,7 +80,7 @@ static const Model MODELS[] = {
      {"cosim.exchange=hold", "cosim.variables=velocity-pressure"},
      4.0,
      0.2,
-     false},
+     true},
     {"crane with two cylinders at rest",
      "crane-double",
      {"signals.joystick1=0", "signals.joystick2=0"},
