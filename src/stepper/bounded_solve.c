@@ -518,11 +518,12 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 }
 
 // What the turning of joints has changed of A v by the middle of a step h, for bilateral row i: the velocities at its start are projected,
-// and rigid rows have the rate -h/2 A' v in the middle. Steps that start with half of the forces begin there too.
+// and rigid rows have the rate -h/2 A' v in the middle. Steps that start with half of the forces begin there too, as do those that feed gaps
+// back, without projection.
 static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, double since)
 {
-    bool is_turned =
-        since >= h && !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
+    bool is_turned = since >= h && !d->bounded->step.feeds_gaps_back &&
+                     !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
     return is_turned ? -0.5 * h * d->rows.bias[i] : 0.0;
 }
 
@@ -556,7 +557,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     ItmBounded* b = d->bounded;
     b->step.h = h;
     b->step.since = since;
-    b->step.places_hits = since > 0.0 && !b->step.feeds_gaps_back;
+    b->step.places_hits = since > 0.0;
     b->step.restitution_speed = m->contact_options.restitution_speed;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {
