@@ -12,7 +12,7 @@
 #define ITM_ACTIVE_SET_PROXIMAL 1e-10
 
 // clang-format off
-// What impulses and rates say about the guess. TURNS: only the direction of some slip is not right.
+// Result of a comparison of impulses and rates with the guess. TURNS: only the direction of some slip is not right.
 typedef enum ItmActiveSetVerdict { ITM_ACTIVE_SET_AGREES, ITM_ACTIVE_SET_TURNS, ITM_ACTIVE_SET_FAILS } ItmActiveSetVerdict;
 
 typedef struct ItmActiveSet {
