@@ -170,7 +170,7 @@ static int round_to(const Scaled* s, int unit)
     return (is_up ? unit : 0) - rest;
 }
 
-// The shortest digits (15, 16 or 17 of them, as an integer of 17) that read back as x, and the exponent of the first in *k. 0: cannot tell.
+// The shortest digits (15, 16 or 17 of them, as an integer of 17) that read back as x, and the exponent of the first in *k. 0: the error of T leaves it open.
 static uint64_t find_digits(double x, int* k)
 {
     uint64_t bits = 0;

@@ -390,11 +390,10 @@ static inline void solve_unit_lower_four(const double* T, int lda, double* x, co
 static inline void solve_upper_four(const double* T, int lda, double* x, const double* t)
 {
     const double *a0 = T, *a1 = T + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    Lanes inv = 1.0 / (Lanes){a0[0], a1[1], a2[2], a3[3]};  // before the unknowns are known
-    double y3 = (x[3] - t[3]) * inv[3];
-    double y2 = (x[2] - t[2] - a2[3] * y3) * inv[2];
-    double y1 = (x[1] - t[1] - a1[3] * y3 - a1[2] * y2) * inv[1];
-    double y0 = (x[0] - t[0] - a0[3] * y3 - a0[2] * y2 - a0[1] * y1) * inv[0];
+    double y3 = (x[3] - t[3]) / a3[3];
+    double y2 = (x[2] - t[2] - a2[3] * y3) / a2[2];
+    double y1 = (x[1] - t[1] - a1[3] * y3 - a1[2] * y2) / a1[1];
+    double y0 = (x[0] - t[0] - a0[3] * y3 - a0[2] * y2 - a0[1] * y1) / a0[0];
     *(Lanes*)x = (Lanes){y0, y1, y2, y3};
 }
 

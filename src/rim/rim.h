@@ -62,6 +62,7 @@ typedef struct ItmRimSteady {
 // rule tries twice per micro step, before and after the partner has moved; only lambda differs.
 typedef struct ItmRimTrial {
     long    seen, mapped;    // factors (ItmActiveSet.nfactor) of the last trial; of x1, w1
+    int     served;          // trials in a row with the same factors
     double  mapped_h;        // micro step of x1, w1                                                s
     double  h;               // micro step of x0, w0; 0: rows have moved since                      s
     double* x;               // x0, x1 by rows                                          (nc x (1 + n))  N s, s

@@ -105,7 +105,9 @@ static void map_forces(ItmRim* rim, double h)
     r->trial.mapped_h = h;
 }
 
-// Impulses and rates of the active set in a micro step h by the maps, which are made where factors serve for a second time.
+#define SERVED 4  // trials with the same factors before maps are made: where rows come and go they would not be used
+
+// Impulses and rates of the active set in a micro step h by the maps.
 static ItmActiveSetVerdict try_maps(ItmRim* rim, double h, const double* lambda)
 {
     ItmRimContacts* r = &rim->contacts;
@@ -142,7 +144,9 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
     ItmRimContacts* r = &rim->contacts;
     const ItmRowProblem* p = &r->problem;
     ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_TURNS;
-    if (rim->use_heun && !r->has_bounces && r->set.is_factored && r->trial.seen == r->set.nfactor) {
+    bool is_same = r->set.is_factored && r->trial.seen == r->set.nfactor;
+    r->trial.served = is_same ? r->trial.served + 1 : 0;
+    if (rim->use_heun && !r->has_bounces && r->trial.served >= SERVED) {
         verdict = try_maps(rim, h, lambda);
     }
     *is_trial = verdict == ITM_ACTIVE_SET_AGREES;

@@ -573,13 +573,12 @@ static void shared_trials_are_those_of_their_own(void** state)
         for (int j = 0; j < K; j++) {
             own.rim.contacts.trial.seen = -1;  // no factors were seen before: nothing to share
             micro_step(&own, &c, k * H + j * H / K, H / K, false);
-            nmapped += shared.rim.contacts.problem.n > 0 && shared.rim.contacts.set.is_factored &&
-                       shared.rim.contacts.trial.seen == shared.rim.contacts.set.nfactor;
             // a small force more: the active set stays, and with it all that is shared
             for (int i = 0; i < 2; i++) {
                 w_end[i] = own.force[i] + 1e-3 * other[i];
             }
             CHECK_OK(itm_rim_predict(&shared.rim, H / K, w_end, w_end), &shared.d->error);
+            nmapped += shared.rim.contacts.problem.n > 0 && shared.rim.contacts.trial.h > 0.0;
             micro_step(&shared, &c, k * H + j * H / K, H / K, false);
         }
         CHECK_OK(itm_rim_take_over(shared.m, shared.d, &shared.rim), &shared.d->error);
@@ -715,7 +714,9 @@ static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
     for (size_t b = 0; b < sizeof builds / sizeof builds[0]; b++) {
         for (int coordinates = 0; coordinates < 2; coordinates++) {
             Case c = {"", builds[b], b < 2 ? 2 : 1, press, 0.4, 0, {0, 0}};
-            c.partner.travel[0] = b == 2 ? -0.12 : b == 3 ? 0.08 : 0.0;
+            c.partner.travel[0] = b == 2   ? -0.12
+                                  : b == 3 ? 0.08
+                                           : 1e-3;  // a tangent without any load may stick or slip
             double h = 1e-3;
             Sim x;
             begin(&x, &c, (ItmCoordinates)coordinates, h);

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 #define CHUNK_ROWS 512  // 4 KiB a chunk before it is deflated: small for short runs of many columns, few for long runs
-#define INDEX_RANK 4    // a node of a chunk index has room for twice as many chunks: most runs are short, and have many columns
-#define DEFLATE 1       // of the table; higher levels gain 2 % and cost twice the time
+#define INDEX_RANK                                                                                                     \
+    4  // a node of a chunk index has room for twice as many chunks: most runs are short, and have many columns
+#define DEFLATE 1  // of the table; higher levels gain 2 % and cost twice the time
 
 // Upper bounds of what the library adds to the file, bytes
 #define SPACE_ALWAYS (64 * 1024)   // superblock, root group, summary, allocation in blocks
