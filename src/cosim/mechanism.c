@@ -235,7 +235,7 @@ void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
     if (part->foreign != NULL) {
-        part->status = itm_foreign_take_over(part->foreign, &part->rim, &part->error);
+        part->status = itm_foreign_take_over(part->foreign, &part->rim, part->interface_model.lambda, &part->error);
         part->cost += itm_clock() - start;
         return;
     }

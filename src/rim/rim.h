@@ -82,6 +82,7 @@ typedef struct ItmRimContacts {
     ItmRimSteady steady;
     struct ItmMlcpWorkspace* workspace;
     bool    has_bounces;     // some row has a restitution
+    bool    has_begun;       // rows of a message (message.h) have begun where they come from
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s

@@ -327,7 +327,7 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
     memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
     r->steady.is_on = false;
-    if (r->problem.n == 0) {
+    if (r->problem.n == 0 || r->has_begun) {
         return ITM_OK;
     }
     ItmStatus status = correct_positions(rim);
