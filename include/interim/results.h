@@ -1,4 +1,4 @@
-// Result files: a table of outputs over time, as CSV (17 significant digits) or HDF5, with units and descriptions (HDF5:
+// Result files: a table of outputs over time, as CSV (shortest numbers that read back to the same bits) or HDF5, with units and descriptions (HDF5:
 // attributes; CSV: a JSON file of the same name).
 //
 // Threads: one thread at a time uses an ItmResults together with the data and systems that it records. The HDF5 library is not

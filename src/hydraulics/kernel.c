@@ -585,32 +585,42 @@ void itm_kernel_assemble_jacobian(const ItmCircuit* c, const ItmHydraulics* d, d
 
 void itm_kernel_compute_power(const ItmCircuit* c, const ItmHydraulics* d, double power[ITM_HYDRAULIC_ACCOUNT_COUNT])
 {
+    double compression = 0.0, supply = 0.0;  // sums that are not in memory: every branch would wait for the one before
     memset(power, 0, sizeof(double) * ITM_HYDRAULIC_ACCOUNT_COUNT);
     for (int i = 0; i < c->nbranch; i++) {
         const ItmBranch* branch = &c->branches[i];
-        double given = d->q[i] * (d->p[branch->a] - d->p[branch->b]);
-        // friction of an inertial branch; the rest moves its oil
-        double lost = branch->x_adr != ITM_NONE ? branch->rate / branch->inv_inertia * d->q[i] * d->q[i] : given;
+        double given = d->q[i] * (d->p[branch->a] - d->p[branch->b]), lost = given;
+        if (branch->x_adr != ITM_NONE) {
+            // friction of an inertial branch; the rest moves its oil
+            lost = branch->rate / branch->inv_inertia * d->q[i] * d->q[i];
+            compression += given - lost;
+        }
         power[branch->account] += lost;
-        power[ITM_HYDRAULIC_COMPRESSION] += given - lost;
     }
     for (int i = 0; i < c->nvol; i++) {
-        power[ITM_HYDRAULIC_COMPRESSION] += d->p[i] * d->flow[i];
+        compression += d->p[i] * d->flow[i];
     }
     for (int i = c->nvol; i < c->nnode; i++) {
-        power[ITM_HYDRAULIC_SUPPLY] -= d->p[i] * d->flow[i];
+        supply -= d->p[i] * d->flow[i];
     }
     for (int i = 0; i < c->nflow; i++) {
         const ItmFlowBranch* flow = &c->flows[i];
         double below = flow->a != ITM_NONE ? d->p[flow->a] : 0.0;
-        power[ITM_HYDRAULIC_SUPPLY] += d->drive[flow->drive] * (d->p[flow->b] - below);
+        supply += d->drive[flow->drive] * (d->p[flow->b] - below);
     }
+    double viscous = 0.0, seal = 0.0, damper = 0.0, mechanical = 0.0;
     for (int i = 0; i < c->ncyl; i++) {
         double w = d->w_stage[i];
         ItmCylinderForce force = itm_cylinder_compute_stage_force(c, d, i, d->s_stage[i], w);
-        power[ITM_HYDRAULIC_VISCOUS] -= force.viscous * w;
-        power[ITM_HYDRAULIC_SEAL] -= force.seal * w;
-        power[ITM_HYDRAULIC_DAMPER] -= force.damper * w;
-        power[ITM_HYDRAULIC_MECHANICAL] += force.total * w;
+        viscous -= force.viscous * w;
+        seal -= force.seal * w;
+        damper -= force.damper * w;
+        mechanical += force.total * w;
     }
+    power[ITM_HYDRAULIC_COMPRESSION] += compression;
+    power[ITM_HYDRAULIC_SUPPLY] += supply;
+    power[ITM_HYDRAULIC_VISCOUS] += viscous;
+    power[ITM_HYDRAULIC_SEAL] += seal;
+    power[ITM_HYDRAULIC_DAMPER] += damper;
+    power[ITM_HYDRAULIC_MECHANICAL] += mechanical;
 }

@@ -358,17 +358,69 @@ static int factor_lu(double* A, int lda, int n, int* pivots, double floor)
     return replaced;
 }
 
+// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
+static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int j = 0; j < n; j += 4) {
+        Lanes xj = *lanes(x + j);
+        s0 += *lanes(A + j) * xj;
+        s1 += *lanes(a1 + j) * xj;
+        s2 += *lanes(a2 + j) * xj;
+        s3 += *lanes(a3 + j) * xj;
+    }
+    t[0] = sum_lanes(&s0);
+    t[1] = sum_lanes(&s1);
+    t[2] = sum_lanes(&s2);
+    t[3] = sum_lanes(&s3);
+}
+
+// Four unknowns from k on: y = T^-1 (x - t), T the small triangle at (k, k). They are stored together, because they are then loaded so.
+static inline void solve_unit_lower_four(const double* T, int lda, double* x, const double* t)
+{
+    const double *a1 = T + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    double y0 = x[0] - t[0];
+    double y1 = x[1] - t[1] - a1[0] * y0;
+    double y2 = x[2] - t[2] - a2[0] * y0 - a2[1] * y1;
+    double y3 = x[3] - t[3] - a3[0] * y0 - a3[1] * y1 - a3[2] * y2;
+    *(Lanes*)x = (Lanes){y0, y1, y2, y3};
+}
+
+static inline void solve_upper_four(const double* T, int lda, double* x, const double* t)
+{
+    const double *a0 = T, *a1 = T + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    double y3 = (x[3] - t[3]) / a3[3];
+    double y2 = (x[2] - t[2] - a2[3] * y3) / a2[2];
+    double y1 = (x[1] - t[1] - a1[3] * y3 - a1[2] * y2) / a1[1];
+    double y0 = (x[0] - t[0] - a0[3] * y3 - a0[2] * y2 - a0[1] * y1) / a0[0];
+    *(Lanes*)x = (Lanes){y0, y1, y2, y3};
+}
+
+// Four unknowns at a time: their rows are multiplied together by the unknowns that are known, then a small triangle is left.
 static void solve_lu(const double* A, int lda, const int* pivots, double* x, int n)
 {
+    double t[4];
     for (int k = 0; k < n; k++) {
-        double t = x[k];
+        double swap = x[k];
         x[k] = x[pivots[k]];
-        x[pivots[k]] = t;
+        x[pivots[k]] = swap;
     }
-    for (int k = 1; k < n; k++) {
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double* rows = A + (size_t)k * (size_t)lda;
+        dot_four(t, rows, lda, x, k);
+        solve_unit_lower_four(rows + k, lda, x + k, t);
+    }
+    for (; k < n; k++) {
         x[k] -= dot_lanes(A + (size_t)k * (size_t)lda, x, k);
     }
-    for (int k = n - 1; k >= 0; k--) {
+    for (; k >= 4; k -= 4) {
+        const double* rows = A + (size_t)(k - 4) * (size_t)lda;
+        dot_four(t, rows + k, lda, x + k, n - k);
+        solve_upper_four(rows + k - 4, lda, x + k - 4, t);
+    }
+    for (k--; k >= 0; k--) {
         const double* row = A + (size_t)k * (size_t)lda;
         x[k] = (x[k] - dot_lanes(row + k + 1, x + k + 1, n - k - 1)) / row[k];
     }

@@ -138,13 +138,9 @@ static inline ItmVec3 itm_sym_mul_vec(const ItmSym3* A, ItmVec3 v)
                      A->xz * v.x + A->yz * v.y + A->zz * v.z};
 }
 
-// R A R'
-static inline ItmSym3 itm_sym_rotate(const ItmMat3* R, const ItmSym3* A)
+// B R' where it is symmetric, B by columns
+static inline ItmSym3 itm_sym_product(ItmVec3 bx, ItmVec3 by, ItmVec3 bz, const ItmMat3* R)
 {
-    // B = R A by columns, then the lower half of B R'
-    ItmVec3 bx = itm_mat_mul_vec(R, itm_vec(A->xx, A->xy, A->xz));
-    ItmVec3 by = itm_mat_mul_vec(R, itm_vec(A->xy, A->yy, A->yz));
-    ItmVec3 bz = itm_mat_mul_vec(R, itm_vec(A->xz, A->yz, A->zz));
     return (ItmSym3){
         .xx = bx.x * R->x.x + by.x * R->y.x + bz.x * R->z.x,
         .yy = bx.y * R->x.y + by.y * R->y.y + bz.y * R->z.y,
@@ -153,6 +149,20 @@ static inline ItmSym3 itm_sym_rotate(const ItmMat3* R, const ItmSym3* A)
         .xz = bx.x * R->x.z + by.x * R->y.z + bz.x * R->z.z,
         .yz = bx.y * R->x.z + by.y * R->y.z + bz.y * R->z.z,
     };
+}
+
+// R A R'
+static inline ItmSym3 itm_sym_rotate(const ItmMat3* R, const ItmSym3* A)
+{
+    return itm_sym_product(itm_mat_mul_vec(R, itm_vec(A->xx, A->xy, A->xz)),
+                           itm_mat_mul_vec(R, itm_vec(A->xy, A->yy, A->yz)),
+                           itm_mat_mul_vec(R, itm_vec(A->xz, A->yz, A->zz)), R);
+}
+
+// The same for a diagonal A, to the same bits
+static inline ItmSym3 itm_sym_rotate_diagonal(const ItmMat3* R, const ItmSym3* A)
+{
+    return itm_sym_product(itm_vec_scale(A->xx, R->x), itm_vec_scale(A->yy, R->y), itm_vec_scale(A->zz, R->z), R);
 }
 
 // ---------------------------------------------------------------------------- quaternions

@@ -117,6 +117,7 @@ static void factor(ItmActiveSet* set)
     }
     set->dense->factor_lu(set->S, ld, n, set->pivot, 0.0);
     set->is_factored = true;
+    set->nfactor++;
 }
 
 void itm_active_set_factor(ItmActiveSet* set)
@@ -170,17 +171,15 @@ void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const doub
 
 // ---------------------------------------------------------------------------- trial
 
-// What a trial found.
-typedef enum Verdict { AGREES, TURNS, FAILS } Verdict;
-
-// Impulses within bounds, rates on the right side. TURNS: only the direction of some slip is not right.
-static Verdict judge(const ItmActiveSet* set, double tolerance)
+// Impulses within bounds, rates on the right side.
+ItmActiveSetVerdict itm_active_set_judge(const ItmActiveSet* set, double tolerance)
 {
     const ItmRowProblem* p = set->problem;
     double most_x = 0.0, most_b = 0.0;
     for (int i = 0; i < p->n; i++) {
-        most_x = fmax(most_x, fabs(p->x[i]));
-        most_b = fmax(most_b, fabs(p->b[i]));
+        double x = fabs(p->x[i]), b = fabs(p->b[i]);
+        most_x = x > most_x ? x : most_x;
+        most_b = b > most_b ? b : most_b;
     }
     double tol_w = tolerance * (1.0 + most_b), tol_x = 1e-9 * most_x;
     for (int i = 0; i < p->n; i++) {
@@ -189,23 +188,23 @@ static Verdict judge(const ItmActiveSet* set, double tolerance)
         if (set->state[i] == ITM_ROW_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
             if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < p->lo[i] - tol_x || x > p->up[i] + tol_x))) {
-                return FAILS;
+                return ITM_ACTIVE_SET_FAILS;
             }
         } else if (itm_active_set_is_tight(set, i) && (set->state[i] == ITM_ROW_LO ? w < -tol_w : w > tol_w)) {
-            return FAILS;
+            return ITM_ACTIVE_SET_FAILS;
         }
     }
-    Verdict verdict = AGREES;
+    ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_AGREES;
     for (int c = 0; c < p->ncoupling; c++) {
         const ItmMlcpContact* coupling = &p->couplings[c];
         if (set->state[coupling->normal] != ITM_ROW_ACTIVE) {
             continue;
         }
         if (!itm_active_set_sticks(coupling, p->x, tol_x)) {
-            return FAILS;
+            return ITM_ACTIVE_SET_FAILS;
         }
         if (!itm_active_set_slips(set, coupling, p->w, tol_w)) {
-            verdict = TURNS;
+            verdict = ITM_ACTIVE_SET_TURNS;
         }
     }
     return verdict;
@@ -242,14 +241,14 @@ bool itm_active_set_try(ItmActiveSet* set, double tolerance)
 {
     const ItmRowProblem* p = set->problem;
     itm_active_set_factor(set);
-    Verdict verdict = TURNS;
-    for (int k = 0; k < MOST_TURNS && verdict == TURNS; k++) {
+    ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_TURNS;
+    for (int k = 0; k < MOST_TURNS && verdict == ITM_ACTIVE_SET_TURNS; k++) {
         itm_active_set_solve(set, p->x, p->b, 1.0);
         itm_active_set_compute_rates(set, p->w, p->b, p->x);
-        verdict = judge(set, tolerance);
-        if (verdict == TURNS && !turn_slip(set, tolerance)) {
-            verdict = FAILS;
+        verdict = itm_active_set_judge(set, tolerance);
+        if (verdict == ITM_ACTIVE_SET_TURNS && !turn_slip(set, tolerance)) {
+            verdict = ITM_ACTIVE_SET_FAILS;
         }
     }
-    return verdict == AGREES;
+    return verdict == ITM_ACTIVE_SET_AGREES;
 }

@@ -10,24 +10,25 @@ static inline ItmSpatial itm_articulated_mul(const ItmArticulated* A, ItmSpatial
                         itm_vec_add(itm_mat_t_mul_vec(&A->H, s.ang), itm_sym_mul_vec(&A->M, s.lin))};
 }
 
-static inline void itm_sym_subtract_outer(ItmSym3* A, ItmVec3 u)
+// A -= u w' for w along u
+static inline void itm_sym_subtract_outer(ItmSym3* A, ItmVec3 u, ItmVec3 w)
 {
-    A->xx -= u.x * u.x;
-    A->yy -= u.y * u.y;
-    A->zz -= u.z * u.z;
-    A->xy -= u.x * u.y;
-    A->xz -= u.x * u.z;
-    A->yz -= u.y * u.z;
+    A->xx -= u.x * w.x;
+    A->yy -= u.y * w.y;
+    A->zz -= u.z * w.z;
+    A->xy -= u.x * w.y;
+    A->xz -= u.x * w.z;
+    A->yz -= u.y * w.z;
 }
 
-// A -= g g'
-static inline void itm_articulated_subtract_outer(ItmArticulated* A, ItmSpatial g)
+// A -= g w' for w along g
+static inline void itm_articulated_subtract_outer(ItmArticulated* A, ItmSpatial g, ItmSpatial w)
 {
-    itm_sym_subtract_outer(&A->J, g.ang);
-    itm_sym_subtract_outer(&A->M, g.lin);
-    A->H.x = itm_vec_axpy(-g.lin.x, g.ang, A->H.x);
-    A->H.y = itm_vec_axpy(-g.lin.y, g.ang, A->H.y);
-    A->H.z = itm_vec_axpy(-g.lin.z, g.ang, A->H.z);
+    itm_sym_subtract_outer(&A->J, g.ang, w.ang);
+    itm_sym_subtract_outer(&A->M, g.lin, w.lin);
+    A->H.x = itm_vec_axpy(-w.lin.x, g.ang, A->H.x);
+    A->H.y = itm_vec_axpy(-w.lin.y, g.ang, A->H.y);
+    A->H.z = itm_vec_axpy(-w.lin.z, g.ang, A->H.z);
 }
 
 // parent += A seen from a point -s away:  H' = H + s~ M,  J' = J + s~ H'' + (s~ H')'

@@ -41,6 +41,26 @@ static void factor_inertia(double K[6], const ItmSym3* J)
     K[5] = 1.0 / zz;
 }
 
+#define ALIGNED 1e-15  // directions that differ by no more do so by rounding
+
+// Whether body and parent have the same axes at q = 0, C = I, and n is one of these, or its opposite: then no product of matrices is needed.
+static void find_turn_axis(ItmBody* body, const ItmMat3* C, ItmVec3 n)
+{
+    const double c[9] = {C->x.x - 1.0, C->x.y, C->x.z, C->y.x, C->y.y - 1.0, C->y.z, C->z.x, C->z.y, C->z.z - 1.0};
+    bool is_aligned = true;
+    for (int k = 0; k < 9; k++) {
+        is_aligned = is_aligned && fabs(c[k]) <= ALIGNED;
+    }
+    body->turn_axis = ITM_NONE;
+    for (int k = 0; k < 3 && is_aligned; k++) {
+        double along = itm_vec_get(n, k), a = itm_vec_get(n, (k + 1) % 3), b = itm_vec_get(n, (k + 2) % 3);
+        if (fabs(fabs(along) - 1.0) <= ALIGNED && fabs(a) <= ALIGNED && fabs(b) <= ALIGNED) {
+            body->turn_axis = k;
+            body->turn_sign = along > 0.0 ? 1.0 : -1.0;
+        }
+    }
+}
+
 // Rodrigues: a Rot(e, q) b' = (n n' + cos (I - n n') + sin n~) C with n = a e and C = a b'
 static void precompute_turn(ItmBody* body)
 {
@@ -48,6 +68,7 @@ static void precompute_turn(ItmBody* body)
     ItmMat3 C = itm_mat_mul(&body->a.R, &b_t);
     ItmVec3 n = itm_mat_column(&body->a.R, body->rot_axis[0]);
     body->axis = n;
+    find_turn_axis(body, &C, n);
     const ItmVec3* columns[3] = {&C.x, &C.y, &C.z};
     ItmVec3* out[3][3] = {{&body->turn[0].x, &body->turn[1].x, &body->turn[2].x},
                           {&body->turn[0].y, &body->turn[1].y, &body->turn[2].y},
@@ -101,6 +122,8 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmModelBuilder
     }
     if (body->ntrans == 0 && body->nrot == 0) {
         body->mobility = ITM_MOBILIZER_FIXED;
+        ItmMat3 b_t = itm_mat_transpose(&body->b.R);
+        body->turn[0] = itm_mat_mul(&body->a.R, &b_t);
     } else if (body->ntrans == 0 && body->nrot == 1 && body->lead == 0.0) {
         body->mobility = ITM_MOBILIZER_REVOLUTE;
         precompute_turn(body);
@@ -146,6 +169,7 @@ static bool compile_body(ItmModel* m, const ItmModelBuilder* b, const ItmTree* t
         .part = ITM_NONE,
     };
     factor_inertia(body->inv_inertia_L, &def->inertia);
+    body->has_diagonal_inertia = def->inertia.xy == 0.0 && def->inertia.xz == 0.0 && def->inertia.yz == 0.0;
     if (tree->joint[id] == ITM_NONE) {
         make_free(body);
     } else {

@@ -60,11 +60,11 @@ void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t
     if (bounded_rate > 0.0) {
         itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
     }
-    itm_mass_factor(m, d);
     if (m->nrow == 0) {
-        itm_mass_solve(m, d, v_dot, d->tau, d->wrench);
+        itm_mass_factor_solve(m, d, (ItmModalTerms){.inertia = 1.0}, v_dot, d->tau, d->wrench);
         return;
     }
+    itm_mass_factor(m, d);
     itm_rows_compute(m, d, t);
     compute_compliant_rows(m, d);
     itm_rows_add_forces(m, d, d->wrench, d->tau, d->rows.x);

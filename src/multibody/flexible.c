@@ -232,7 +232,7 @@ static void factor_modes(const ItmModel* m, ItmData* d, int i)
             G[j] = itm_spatial_axpy(-L[j * n + l], G[l], G[j]);
         }
         G[j] = itm_spatial_scale(L[j * n + j], G[j]);
-        itm_articulated_subtract_outer(&d->mass.IA[i], G[j]);
+        itm_articulated_subtract_outer(&d->mass.IA[i], G[j], G[j]);
     }
     itm_articulated_add_shifted(&d->mass.IA[body->parent], &d->mass.IA[i], itm_vec(0, 0, 0));
 }

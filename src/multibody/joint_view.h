@@ -18,11 +18,17 @@ typedef struct ItmJointView {
     ItmVec3 a;                  // its acceleration seen from body a while v' = 0
 } ItmJointView;
 
-// A scalar with its rate, the part of its second derivative that does not come from v', and its Jacobian by bodies.
+// A scalar between two bodies with its rate, the part of its second derivative that does not come from v', and its Jacobian.
+typedef struct ItmJointMeasured {
+    double value, rate, bias;
+    ItmSpatial cov_a, cov_b;
+} ItmJointMeasured;
+
+// The same of any measure.
 typedef struct ItmMeasured {
     double value, rate, bias;
     ItmSpatial cov_a, cov_b;                   // zero where the measure is a tree coordinate
-    ItmSpatial cov_other[ITM_MEASURE_OTHERS];  // of a rope over more than two bodies
+    ItmSpatial cov_other[ITM_MEASURE_OTHERS];  // of a rope over more than two bodies; other measures leave it as it is
 } ItmMeasured;
 
 // The frames of the joint, from the position stage.
@@ -60,11 +66,11 @@ ITM_INLINE void itm_joint_view_init(ItmJointView* view, const ItmData* d, int bo
 }
 
 // Translation k of p_b along the axes of frame a.
-ITM_INLINE ItmMeasured itm_joint_measure_translation(const ItmJointView* view, int k)
+ITM_INLINE ItmJointMeasured itm_joint_measure_translation(const ItmJointView* view, int k)
 {
     // x = e . (p_b - p_a), e fixed in a:  x' = e . u,  x'' = e . a
     ItmVec3 e = itm_mat_column(&view->R_a, k);
-    return (ItmMeasured){
+    return (ItmJointMeasured){
         .value = itm_vec_dot(e, itm_vec_sub(view->p_b, view->p_a)),
         .rate = itm_vec_dot(e, view->u),
         .bias = itm_vec_dot(e, view->a),
@@ -74,13 +80,13 @@ ITM_INLINE ItmMeasured itm_joint_measure_translation(const ItmJointView* view, i
 }
 
 // Rate about an axis fixed in body a (or b); the value is left 0.
-ITM_INLINE ItmMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVec3 e, bool is_fixed_in_b)
+ITM_INLINE ItmJointMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVec3 e, bool is_fixed_in_b)
 {
     // x' = e . (w_b - w_a),  x'' = e . (alpha_b - alpha_a) + e' . (w_b - w_a)
     ItmVec3 w_rel = itm_vec_sub(view->w_b, view->w_a);
     ItmVec3 e_dot = itm_vec_cross(is_fixed_in_b ? view->w_b : view->w_a, e);
     ItmVec3 alpha_rel = itm_vec_sub(view->bias_b.ang, view->bias_a.ang);
-    return (ItmMeasured){
+    return (ItmJointMeasured){
         .rate = itm_vec_dot(e, w_rel),
         .bias = itm_vec_dot(e, alpha_rel) + itm_vec_dot(e_dot, w_rel),
         .cov_a = {itm_vec_neg(e), {0, 0, 0}},
@@ -89,7 +95,7 @@ ITM_INLINE ItmMeasured itm_joint_measure_axis(const ItmJointView* view, ItmVec3 
 }
 
 // x . y of a direction x fixed in body a and y fixed in body b, 0 where they are perpendicular.
-ITM_INLINE ItmMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y)
+ITM_INLINE ItmJointMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y)
 {
     // d/dt x . y = (y x x) . (w_b - w_a)
     ItmVec3 n = itm_vec_cross(y, x);
@@ -97,7 +103,7 @@ ITM_INLINE ItmMeasured itm_joint_measure_dot(const ItmJointView* view, ItmVec3 x
     ItmVec3 n_dot =
         itm_vec_add(itm_vec_cross(itm_vec_cross(view->w_b, y), x), itm_vec_cross(y, itm_vec_cross(view->w_a, x)));
     ItmVec3 alpha_rel = itm_vec_sub(view->bias_b.ang, view->bias_a.ang);
-    return (ItmMeasured){
+    return (ItmJointMeasured){
         .value = itm_vec_dot(x, y),
         .rate = itm_vec_dot(n, w_rel),
         .bias = itm_vec_dot(n, alpha_rel) + itm_vec_dot(n_dot, w_rel),

@@ -32,9 +32,53 @@ static inline void write_quat(double* q, ItmQuat p)
     q[3] = p.z;
 }
 
+// Place a body whose orientation R and axis e are known.
+static inline void place_about(const ItmBody* body, ItmData* d, int i, const ItmMat3* R, ItmVec3 e)
+{
+    ItmVec3 p = itm_vec_add(d->x[body->parent], itm_mat_mul_vec(&d->R[body->parent], body->a.p));
+    ItmVec3 r = itm_vec_neg(itm_mat_mul_vec(R, body->b.p));
+    d->R[i] = *R;
+    d->r[i] = r;
+    d->x[i] = itm_vec_add(p, r);
+    d->S[body->v_adr] = (ItmSpatial){e, itm_vec_cross(e, r)};
+}
+
+// (c a + s b, c b - s a)
+static inline void turn_pair(ItmVec3* a_out, ItmVec3* b_out, ItmVec3 a, ItmVec3 b, double c, double s)
+{
+    *a_out = itm_vec_axpy(s, b, itm_vec_scale(c, a));
+    *b_out = itm_vec_axpy(-s, a, itm_vec_scale(c, b));
+}
+
+// About an axis of the parent: two of its columns turn
+static inline void place_aligned(const ItmBody* body, ItmData* d, int i, const double* q)
+{
+    const ItmMat3* R_p = &d->R[body->parent];
+    double c = cos(q[0]), s = body->turn_sign * sin(q[0]);
+    ItmMat3 R = *R_p;
+    switch (body->turn_axis) {
+    case 0:
+        turn_pair(&R.y, &R.z, R_p->y, R_p->z, c, s);
+        place_about(body, d, i, &R, itm_vec_scale(body->turn_sign, R_p->x));
+        break;
+    case 1:
+        turn_pair(&R.z, &R.x, R_p->z, R_p->x, c, s);
+        place_about(body, d, i, &R, itm_vec_scale(body->turn_sign, R_p->y));
+        break;
+    default:
+        turn_pair(&R.x, &R.y, R_p->x, R_p->y, c, s);
+        place_about(body, d, i, &R, itm_vec_scale(body->turn_sign, R_p->z));
+        break;
+    }
+}
+
 // R = turn0 + c turn1 + s turn2 in the parent: Rodrigues' formula with the constant parts multiplied out
 static inline void place_revolute(const ItmBody* body, ItmData* d, int i, const double* q)
 {
+    if (body->turn_axis != ITM_NONE) {
+        place_aligned(body, d, i, q);
+        return;
+    }
     const ItmMat3* R_p = &d->R[body->parent];
     double c = cos(q[0]), s = sin(q[0]);
     const ItmMat3* T = body->turn;
@@ -44,13 +88,16 @@ static inline void place_revolute(const ItmBody* body, ItmData* d, int i, const 
         itm_vec_axpy(s, T[2].z, itm_vec_axpy(c, T[1].z, T[0].z)),
     };
     ItmMat3 R = itm_mat_mul(R_p, &rel);
+    place_about(body, d, i, &R, itm_mat_mul_vec(R_p, body->axis));
+}
+
+static inline void place_fixed(const ItmBody* body, ItmData* d, int i)
+{
+    const ItmMat3* R_p = &d->R[body->parent];
     ItmVec3 p = itm_vec_add(d->x[body->parent], itm_mat_mul_vec(R_p, body->a.p));
-    ItmVec3 r = itm_vec_neg(itm_mat_mul_vec(&R, body->b.p));
-    ItmVec3 e = itm_mat_mul_vec(R_p, body->axis);
-    d->R[i] = R;
-    d->r[i] = r;
-    d->x[i] = itm_vec_add(p, r);
-    d->S[body->v_adr] = (ItmSpatial){e, itm_vec_cross(e, r)};
+    d->R[i] = itm_mat_mul(R_p, &body->turn[0]);
+    d->r[i] = itm_vec_neg(itm_mat_mul_vec(&d->R[i], body->b.p));
+    d->x[i] = itm_vec_add(p, d->r[i]);
 }
 
 static inline void place_free(const ItmBody* body, ItmData* d, int i, const double* q)
@@ -131,6 +178,8 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
             place_free(body, d, i, q + body->q_adr);
             break;
         case ITM_MOBILIZER_FIXED:
+            place_fixed(body, d, i);
+            break;
         case ITM_MOBILIZER_GENERAL:
             place_general(body, d, i, q + body->q_adr);
             break;
@@ -139,7 +188,8 @@ void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const doubl
             itm_flexible_place(m, d, i, q);
             break;
         }
-        d->mass.J[i] = itm_sym_rotate(&d->R[i], &body->inertia);
+        d->mass.J[i] = body->has_diagonal_inertia ? itm_sym_rotate_diagonal(&d->R[i], &body->inertia)
+                                                  : itm_sym_rotate(&d->R[i], &body->inertia);
     }
 }
 
@@ -180,6 +230,24 @@ static inline void move_body(const ItmBody* body, ItmData* d, int i, const doubl
     d->accel_bias[i] = bias;
 }
 
+// The same for a body that cannot translate against its parent and has at most one rotation, w_rel: u = 0
+static inline void move_hinged(const ItmBody* body, ItmData* d, int i, ItmVec3 w_rel)
+{
+    ItmSpatial parent = d->twist[body->parent];
+    ItmSpatial parent_bias = d->accel_bias[body->parent];
+    ItmVec3 r = d->r[i];
+    ItmVec3 s = itm_vec_sub(itm_vec_sub(d->x[i], r), d->x[body->parent]);
+    ItmVec3 w = itm_vec_add(parent.ang, w_rel);
+    ItmVec3 v_b = itm_vec_add(parent.lin, itm_vec_cross(parent.ang, s));
+    d->twist[i] = (ItmSpatial){w, itm_vec_add(v_b, itm_vec_cross(w, r))};
+
+    ItmSpatial bias;
+    bias.ang = itm_vec_add(parent_bias.ang, itm_vec_cross(parent.ang, w_rel));
+    bias.lin = itm_point_acceleration(parent_bias, parent.ang, s);
+    bias.lin = itm_point_acceleration(bias, w, r);
+    d->accel_bias[i] = bias;
+}
+
 // Twist of a body that is free on the world, from its six velocities
 static inline ItmSpatial twist_of_free(const ItmMat3* R, const double* v)
 {
@@ -191,7 +259,9 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
         const double* v_i = v + body->v_adr;
-        if (body->mobility == ITM_MOBILIZER_FREE) {
+        if (body->mobility == ITM_MOBILIZER_REVOLUTE) {
+            move_hinged(body, d, i, itm_vec_scale(v_i[0], d->S[body->v_adr].ang));
+        } else if (body->mobility == ITM_MOBILIZER_FREE) {
             d->twist[i] = twist_of_free(&d->R[i], v_i);
             d->accel_bias[i] = itm_spatial_zero();
         } else if (itm_body_is_elastic(body)) {

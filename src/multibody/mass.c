@@ -36,7 +36,35 @@ static void factor_body(const ItmArticulated* A, ItmSpatial* G, double* L, const
     }
 }
 
-void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms)
+static void factor_several(ItmData* d, const ItmBody* body, int i)
+{
+    ItmArticulated* A = &d->mass.IA[i];
+    ItmSpatial* G = d->mass.G + body->v_adr;
+    factor_body(A, G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
+    if (body->parent != ITM_NONE) {
+        for (int k = 0; k < body->nv; k++) {
+            itm_articulated_subtract_outer(A, G[k], G[k]);
+        }
+        itm_articulated_add_shifted(&d->mass.IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
+    }
+}
+
+// One velocity, D = S . U with U = IA S: the parent gets IA - U U' / D, and does not wait for the root of D.
+static inline void factor_single(ItmData* d, const ItmBody* body, int i)
+{
+    ItmSpatial S = d->S[body->v_adr], U = itm_articulated_mul(&d->mass.IA[i], S);
+    double inv_D = 1.0 / itm_spatial_dot(S, U), inv_L = sqrt(inv_D);
+    d->mass.L[body->L_adr] = inv_L;
+    d->mass.G[body->v_adr] = itm_spatial_scale(inv_L, U);
+    if (body->parent != ITM_NONE) {
+        ItmArticulated A = d->mass.IA[i];
+        itm_articulated_subtract_outer(&A, U, itm_spatial_scale(inv_D, U));
+        itm_articulated_add_shifted(&d->mass.IA[body->parent], &A, itm_vec_sub(d->x[i], d->x[body->parent]));
+    }
+}
+
+// Inertias of the bodies alone, before those of what hangs on them are added.
+static void begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms terms)
 {
     for (int i = 0; i < m->nbody; i++) {
         if (!m->bodies[i].is_root_leaf) {
@@ -44,32 +72,29 @@ void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms
         }
     }
     itm_flexible_begin_factor(m, d, terms);
+}
+
+// Factor body i; all that hangs on it is done.
+static inline void factor_at(const ItmModel* m, ItmData* d, int i)
+{
+    const ItmBody* body = &m->bodies[i];
+    if (body->is_root_leaf) {
+        return;
+    }
+    if (itm_body_is_elastic(body)) {
+        itm_flexible_factor(m, d, i);
+    } else if (body->nv == 1) {
+        factor_single(d, body, i);
+    } else {
+        factor_several(d, body, i);
+    }
+}
+
+void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms)
+{
+    begin_factor(m, d, terms);
     for (int i = m->nbody - 1; i >= 0; i--) {
-        const ItmBody* body = &m->bodies[i];
-        if (body->is_root_leaf) {
-            continue;
-        }
-        if (itm_body_is_elastic(body)) {
-            itm_flexible_factor(m, d, i);
-            continue;
-        }
-        ItmArticulated* A = &d->mass.IA[i];
-        ItmSpatial* G = d->mass.G + body->v_adr;
-        if (body->nv == 1) {
-            ItmSpatial S = d->S[body->v_adr];
-            ItmSpatial U = itm_articulated_mul(A, S);
-            double inv_L = 1.0 / sqrt(itm_spatial_dot(S, U));
-            d->mass.L[body->L_adr] = inv_L;
-            G[0] = itm_spatial_scale(inv_L, U);
-        } else {
-            factor_body(A, G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
-        }
-        if (body->parent != ITM_NONE) {
-            for (int k = 0; k < body->nv; k++) {
-                itm_articulated_subtract_outer(A, G[k]);
-            }
-            itm_articulated_add_shifted(&d->mass.IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
-        }
+        factor_at(m, d, i);
     }
 }
 
@@ -140,40 +165,57 @@ static void half_solve_leaf(const ItmBody* body, const ItmData* d, double* y, co
     y[5] = w.z;
 }
 
-// Up the tree: y = L^-1 rhs, wrenches handed on to the parents. Bodies that are alone are solved into x, or (NULL) half.
-static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
+// The wrench p that the mobilizer of body i does not take goes on to its parent.
+static inline void hand_up(const ItmData* d, const ItmBody* body, ItmSpatial* wrench, ItmSpatial p, int i)
+{
+    if (body->parent != ITM_NONE) {
+        p = itm_wrench_shift(p, itm_vec_sub(d->x[i], d->x[body->parent]));
+        wrench[body->parent] = itm_spatial_add(wrench[body->parent], p);
+    }
+}
+
+// y = L^-1 rhs of body i, the wrench that is left handed on to its parent. Bodies that are alone are solved into x, or (NULL) half.
+static inline void sweep_up_at(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench, int i)
 {
     double* y = d->mass.y;
-    for (int i = m->nbody - 1; i >= 0; i--) {
-        const ItmBody* body = &m->bodies[i];
-        if (body->is_root_leaf && x == NULL) {
+    const ItmBody* body = &m->bodies[i];
+    if (body->is_root_leaf) {
+        if (x == NULL) {
             half_solve_leaf(body, d, y + body->v_adr, tau + body->v_adr, i, wrench[i]);
-            continue;
-        }
-        if (body->is_root_leaf) {
+        } else {
             solve_root_leaf(body, d, x, tau, i, wrench[i]);
-            continue;
         }
-        if (body->mobility == ITM_MOBILIZER_NODE) {
-            itm_flexible_hand_on(m, d, i, &wrench[body->parent], wrench[i]);
-            continue;
-        }
-        int adr = body->v_adr, n = body->nv;
-        for (int k = adr; k < adr + n; k++) {
-            y[k] = itm_spatial_dot(d->S[k], wrench[i]) + (tau != NULL ? tau[k] : 0.0);
-        }
-        if (body->mobility == ITM_MOBILIZER_MODES) {
-            itm_flexible_collect(m, d, i, y + adr);
-        }
-        solve_lower(d->mass.L + body->L_adr, y + adr, n);
-        if (body->parent != ITM_NONE) {
-            ItmSpatial p = wrench[i];
-            for (int k = adr; k < adr + n; k++) {
-                p = itm_spatial_axpy(-y[k], d->mass.G[k], p);
-            }
-            p = itm_wrench_shift(p, itm_vec_sub(d->x[i], d->x[body->parent]));
-            wrench[body->parent] = itm_spatial_add(wrench[body->parent], p);
-        }
+        return;
+    }
+    if (body->mobility == ITM_MOBILIZER_NODE) {
+        itm_flexible_hand_on(m, d, i, &wrench[body->parent], wrench[i]);
+        return;
+    }
+    int adr = body->v_adr, n = body->nv;
+    if (n == 1 && body->mobility != ITM_MOBILIZER_MODES) {  // no loops: a chain waits for every one of these bodies
+        ItmSpatial p = wrench[i];
+        y[adr] = (itm_spatial_dot(d->S[adr], p) + (tau != NULL ? tau[adr] : 0.0)) * d->mass.L[body->L_adr];
+        hand_up(d, body, wrench, itm_spatial_axpy(-y[adr], d->mass.G[adr], p), i);
+        return;
+    }
+    for (int k = adr; k < adr + n; k++) {
+        y[k] = itm_spatial_dot(d->S[k], wrench[i]) + (tau != NULL ? tau[k] : 0.0);
+    }
+    if (body->mobility == ITM_MOBILIZER_MODES) {
+        itm_flexible_collect(m, d, i, y + adr);
+    }
+    solve_lower(d->mass.L + body->L_adr, y + adr, n);
+    ItmSpatial p = wrench[i];
+    for (int k = adr; k < adr + n; k++) {
+        p = itm_spatial_axpy(-y[k], d->mass.G[k], p);
+    }
+    hand_up(d, body, wrench, p, i);
+}
+
+static void sweep_up(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
+{
+    for (int i = m->nbody - 1; i >= 0; i--) {
+        sweep_up_at(m, d, x, tau, wrench, i);
     }
 }
 
@@ -193,6 +235,11 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
             accel[i] = itm_flexible_add_motion(m, d, i, a, x);
             continue;
         }
+        if (n == 1 && body->mobility != ITM_MOBILIZER_MODES) {
+            x[adr] = (y[adr] - itm_spatial_dot(d->mass.G[adr], a)) * d->mass.L[body->L_adr];
+            accel[i] = itm_spatial_axpy(x[adr], d->S[adr], a);
+            continue;
+        }
         for (int k = adr; k < adr + n; k++) {
             x[k] = y[k] - itm_spatial_dot(d->mass.G[k], a);
         }
@@ -207,6 +254,17 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench)
 {
     sweep_up(m, d, x, tau, wrench);
+    sweep_down(m, d, x);
+}
+
+void itm_mass_factor_solve(const ItmModel* m, ItmData* d, ItmModalTerms terms, double* x, const double* tau,
+                           ItmSpatial* wrench)
+{
+    begin_factor(m, d, terms);
+    for (int i = m->nbody - 1; i >= 0; i--) {
+        factor_at(m, d, i);
+        sweep_up_at(m, d, x, tau, wrench, i);
+    }
     sweep_down(m, d, x);
 }
 

@@ -36,6 +36,9 @@ void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms
 // x = M^-1 (tau + sum of the bodies' wrenches). tau (nv) may be NULL; wrench (nbody, world element before it)
 // is overwritten.
 void itm_mass_solve(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench);
+// itm_mass_factor_implicit and itm_mass_solve in one pass up the tree, to the same bits.
+void itm_mass_factor_solve(const ItmModel* m, ItmData* d, ItmModalTerms terms, double* x, const double* tau,
+                           ItmSpatial* wrench);
 
 // Half of it, y = L^-1 (tau + sum of the wrenches), into d->mass.y. tau (nv)
 void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench);

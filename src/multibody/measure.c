@@ -44,7 +44,7 @@ static double unwrap(double angle, double near)
 }
 
 // Rate, bias and Jacobian of a rotation. A single rotation and the first of two turn about an axis of a, the others about axes of b.
-ITM_INLINE ItmMeasured measure_turn(const ItmJoint* joint, int axis, const ItmJointView* view)
+ITM_INLINE ItmJointMeasured measure_turn(const ItmJoint* joint, int axis, const ItmJointView* view)
 {
     int axes[3], n = itm_measure_get_free_rotations(joint->free, axes);
     bool is_fixed_in_b = n == 3 || (n == 2 && axis == axes[1]);
@@ -52,11 +52,11 @@ ITM_INLINE ItmMeasured measure_turn(const ItmJoint* joint, int axis, const ItmJo
     return itm_joint_measure_axis(view, e, is_fixed_in_b);
 }
 
-ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
-                                        const ItmJointView* view)
+ITM_INLINE ItmJointMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
+                                             const ItmJointView* view)
 {
     int axis = (int)measure->direction - ITM_RX;
-    ItmMeasured out = measure_turn(joint, axis, view);
+    ItmJointMeasured out = measure_turn(joint, axis, view);
     if (measure->has_value) {
         out.value = unwrap(rotation_angle(&view->R_a, &view->R_b, joint->free, axis), d->angle[measure->angle]);
     }
@@ -65,7 +65,7 @@ ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint,
 
 // ---------------------------------------------------------------------------- lines
 
-ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
+ITM_INLINE ItmJointMeasured measure_line(const ItmData* d, const ItmMeasure* line)
 {
     int a = line->body_a, b = line->body_b;
     ItmVec3 s_a = itm_mat_mul_vec(&d->R[a], line->point_a), s_b = itm_mat_mul_vec(&d->R[b], line->point_b);
@@ -78,7 +78,7 @@ ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
                                 itm_point_acceleration(d->accel_bias[a], d->twist[a].ang, s_a));
     double rate = itm_vec_dot(n, u);
     double across2 = itm_vec_dot(u, u) - rate * rate;
-    return (ItmMeasured){
+    return (ItmJointMeasured){
         .value = length,
         .rate = rate,
         .bias = itm_vec_dot(n, a_rel) + (length > 0.0 ? across2 / length : 0.0),
@@ -177,17 +177,29 @@ double itm_measure_compute_span(const ItmModel* m, const ItmData* d, const ItmMe
 
 // ---------------------------------------------------------------------------- any measure
 
-// Inline, so that the compiler sees which callers need the value only.
-ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
+// As any measure has it. Field by field: compilers clear a whole compound literal first, which is slow.
+ITM_INLINE ItmMeasured widen(const ItmJointMeasured* x)
+{
+    ItmMeasured out;
+    out.value = x->value;
+    out.rate = x->rate;
+    out.bias = x->bias;
+    out.cov_a = x->cov_a;
+    out.cov_b = x->cov_b;
+    return out;
+}
+
+// A measure between two bodies, or of a tree coordinate.
+ITM_INLINE ItmJointMeasured measure_pair(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
 {
     if (measure->v_index != ITM_NONE) {
-        return (ItmMeasured){
+        return (ItmJointMeasured){
             .value = measure->has_value ? measure->scale * d->q[measure->q_index] : 0.0,
             .rate = measure->scale * d->v[measure->v_index],
         };
     }
     if (measure->joint == ITM_NONE) {
-        return measure->places != NULL ? measure_rope(m, d, measure) : measure_line(d, measure);
+        return measure_line(d, measure);
     }
     const ItmJoint* joint = &m->joints[measure->joint];
     ItmJointView view;
@@ -196,6 +208,16 @@ ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMea
         return itm_joint_measure_translation(&view, (int)measure->direction);
     }
     return measure_rotation(d, joint, measure, &view);
+}
+
+// Inline, so that the compiler sees which callers need the value only.
+ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
+{
+    if (measure->places != NULL) {
+        return measure_rope(m, d, measure);
+    }
+    ItmJointMeasured x = measure_pair(m, d, measure);
+    return widen(&x);
 }
 
 static ItmMeasured compute_any(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)

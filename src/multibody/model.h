@@ -34,6 +34,7 @@ typedef struct ItmBody {
     const char* name;
     double  mass;          // kg
     ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
+    bool    has_diagonal_inertia; // all its products are 0
     double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
     double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
     double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
@@ -45,7 +46,9 @@ typedef struct ItmBody {
     ItmMobilizerKind mobility;
     ItmFrame a, b;         // joint frame in the parent and in this body
     ItmVec3 axis;          // revolute: axis in the parent
-    ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]
+    int  turn_axis;        // revolute: turns about this axis of the parent, whose axes it has at q = 0; else ITM_NONE
+    double turn_sign;      //   +1, or -1: about its opposite
+    ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]; fixed: R = turn[0]
     int  ntrans;           // free translations
     int  trans_axis[3];    //   their axes in frame a
     int  nrot;             // free rotations; 3: a quaternion

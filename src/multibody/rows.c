@@ -41,7 +41,7 @@ typedef struct {
 } Filling;
 
 // Row i of the block is x.
-ITM_INLINE void put(const Filling* f, int i, ItmMeasured x, unsigned wanted)
+ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted)
 {
     int row = f->block->row + i;
     if (wanted & GAP) {
@@ -88,7 +88,7 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
         ItmVec3 e = itm_mat_column(&identity, k);
         ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
         put(f, first + k,
-            (ItmMeasured){
+            (ItmJointMeasured){
                 .value = 2.0 * itm_vec_get(eps, k),
                 .rate = itm_vec_get(rate, k),
                 .bias = itm_vec_get(bias, k),
@@ -100,7 +100,7 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
 }
 
 // x . y with the sign that makes its rate +w about the locked axis when the frames agree.
-ITM_INLINE ItmMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
+ITM_INLINE ItmJointMeasured measure_signed_dot(const ItmJointView* view, ItmVec3 x, ItmVec3 y, double sign)
 {
     return itm_joint_measure_dot(view, itm_vec_scale(sign, x), y);
 }

@@ -38,6 +38,9 @@ void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, i
     r->problem.couplings = ITM_TAKE(arena, ItmMlcpContact, coupling_capacity);
     itm_active_set_lay_out(&r->set, arena, &r->problem, capacity);
     lay_out_steady(&r->steady, arena, rim->n, capacity, coupling_capacity);
+    r->trial.x = ITM_TAKE(arena, double, nc*(size_t)(rim->n + 1));
+    r->trial.w = ITM_TAKE(arena, double, nc*(size_t)(rim->n + 1));
+    r->trial.b = ITM_TAKE(arena, double, nc);
     double** reals[] = {&r->ac, &r->gap_drift, &r->correction, &r->x, &r->y, &r->Q0, &r->Q1, &r->work};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nc);

@@ -58,6 +58,18 @@ typedef struct ItmRimSteady {
     double* P_since, *P1_since;  // interface impulses and moments likewise             (n)         N s
 } ItmRimSteady;
 
+// The trial of a micro step, linear in lambda while the active set keeps its factors: impulses x = x0 + x1 lambda, rates likewise. Heun's
+// rule tries twice per micro step, before and after the partner has moved; only lambda differs.
+typedef struct ItmRimTrial {
+    long    seen, mapped;    // factors (ItmActiveSet.nfactor) of the last trial; of x1, w1
+    int     served;          // trials in a row with the same factors
+    double  mapped_h;        // micro step of x1, w1                                                s
+    double  h;               // micro step of x0, w0; 0: rows have moved since                      s
+    double* x;               // x0, x1 by rows                                          (nc x (1 + n))  N s, s
+    double* w;               // rates and offsets of rows, likewise                     (nc x (1 + n))  m/s
+    double* b;               // those without impulses at lambda = 0                    (nc)            m/s
+} ItmRimTrial;
+
 // Bounded rows beside the interface rows, nc = problem.n. gap and rate of a row are those of the present micro step.
 typedef struct ItmRimContacts {
     int     capacity, coupling_capacity;
@@ -66,6 +78,7 @@ typedef struct ItmRimContacts {
     ItmRowProblem problem;   // of a micro step: H_cc + Omega, couplings, impulses ...  (nc)
     ItmRowStep step;
     ItmActiveSet set;        // that of the last micro step, tried before the MLCP
+    ItmRimTrial trial;
     ItmRimSteady steady;
     struct ItmMlcpWorkspace* workspace;
     bool    has_bounces;     // some row has a restitution

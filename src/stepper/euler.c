@@ -157,13 +157,25 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
+// The velocity stage, as far as the step needs it: inertia forces of articulated components are those of the middle of the step, so that
+// nothing but rows uses accel_bias.
+static void compute_velocities(const ItmModel* m, ItmData* d, bool has_interface)
+{
+    bool has_bodies_only = m->nrow == 0 && d->bounded == NULL && !has_interface;
+    if (has_bodies_only && m->narticulated > 0) {
+        itm_kinematics_compute_twists(m, d, d->twist, d->v);
+    } else {
+        itm_kinematics_compute_velocities(m, d, d->v);
+    }
+}
+
 ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface)
 {
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
     }
     if (d->position_state != ITM_POSITION_LOOKED) {
-        itm_kinematics_compute_velocities(m, d, d->v);
+        compute_velocities(m, d, has_interface);
     }
     itm_inertial_begin(m, d, h, has_interface ? ITM_FAST_TURN_INTERFACE : ITM_FAST_TURN,
                        has_interface || d->bounded != NULL, !has_interface);
@@ -215,10 +227,16 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_data_advance_ledger(d, h);
 
     // v_free = v + h M^-1 (f - c)
-    if (d->position_state != ITM_POSITION_FACTORED) {
+    bool is_factored = d->position_state == ITM_POSITION_FACTORED;
+    if (!is_factored && m->nrow > 0) {
         itm_euler_factor(m, d, h);
+        is_factored = true;
     }
-    itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    if (is_factored) {
+        itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    } else {
+        itm_mass_factor_solve(m, d, itm_euler_modal_terms(d, h), v_next, d->tau, d->wrench);
+    }
     double left = h;
     if (d->bounded != NULL && itm_clearance_projection_is_needed(m, d)) {
         left = 0.5 * h;

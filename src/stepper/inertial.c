@@ -420,6 +420,7 @@ static void change_form(const ItmModel* m, ItmData* d, double h)
         return;
     }
     double* rate = d->inertial.work;
+    itm_kinematics_compute_velocities(m, d, d->v);
     compute_inertial_rates(m, d, rate);
     if (m->nrow > 0) {
         hold_rows(m, d, rate, rate + m->nv, false);
@@ -443,6 +444,7 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
     if (!d->inertial.has_fast) {
         return false;
     }
+    itm_kinematics_compute_velocities(m, d, d->v);
     memset(d->inertial.dv, 0, sizeof(double) * (size_t)m->nv);
     if (is_predicted) {
         double* y = d->inertial.y + 3 * (m->nq + m->nv + m->nrow);

@@ -12,7 +12,7 @@
 
 #include "multibody/data.h"
 
-// Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the velocity stage must be there. is_predicted: also their drift from
+// Find the components that turn by more than `most` (rad) in a step h, from d->q and d->v; the twists must be there, and the rest of the velocity stage is computed where components are fast or become slow. is_predicted: also their drift from
 // the present state, d->inertial.dv, for bounded rows and interfaces, which need the velocities at the end of the step. This overwrites the
 // factors of M and H, and the position and velocity stages are computed again. is_midway: velocities of slow components belong to the
 // middle between two positions, and change by half a step of inertia where a component becomes fast or slow. Returns whether there are any.
@@ -22,7 +22,7 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
 //   of free bodies             the mean of their motion without forces, by the midpoint rule, which keeps the energy
 //   of articulated components  at the velocities v + h/2 v' of the middle of the step, v' being the mean acceleration of the last steps
 // so that none feeds energy: with q+ = q (+) h v+, the velocities are those of the middle between two positions (leapfrog). They
-// differ by order h from those at the positions, without drift. After itm_inertial_begin; the velocity stage must be there and stays.
+// differ by order h from those at the positions, without drift. After itm_inertial_begin; the velocity stage stays. Without articulated components it must be complete.
 void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, double h);
 // Replace the inertia forces in d->wrench of fast components by those of the predicted drift, or by none.
 void itm_inertial_set_wrench(const ItmModel* m, ItmData* d, double h);

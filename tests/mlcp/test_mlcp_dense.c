@@ -125,6 +125,16 @@ static void lu_solves_and_counts_replaced_pivots(void** state)
     for (int i = 0; i < N; i++) {
         CHECK_NEAR(y[i], x[i], 1e-10);  // condition below 1e4
     }
+    // four unknowns at a time: all sizes of the rest
+    for (int n = 1; n < 12; n++) {
+        memcpy(F, A, sizeof A);
+        itm_dense_baseline.multiply_rows(y, A, LD, x, NULL, n, n);
+        assert_int_equal(itm_dense_baseline.factor_lu(F, LD, n, pivots, 1e-14), 0);
+        itm_dense_baseline.solve_lu(F, LD, pivots, y, n);
+        for (int i = 0; i < n; i++) {
+            CHECK_NEAR(y[i], x[i], 1e-12);  // condition below 100
+        }
+    }
     memset(A, 0, sizeof A);
     assert_int_equal(itm_dense_baseline.factor_lu(A, LD, N, pivots, 1e-14), N);
 }

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "interim/interim.h"
+#include "scenes/scene.h"
 #include "scenes/scenes.h"
 
 #define MOST 64  // velocities of a model here
@@ -238,6 +239,48 @@ static void a_prescribed_motion_takes_the_inverse_dynamics(void** state)
     end(&c);
 }
 
+// A body on a hinge about n turns about n: along the axes of the parent and their opposites, which have kernels of their own, and about
+// another axis. Its twist and the force that holds it against gravity follow.
+static void hinges_turn_about_their_axes(void** state)
+{
+    (void)state;
+    const ItmVec3 axes[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}, {0.48, 0.6, 0.64}};
+    const ItmVec3 arm = {0.3, -0.2, 0.5};
+    const double q = 0.7, v = 1.3, mass = 2.0, g = 9.81;
+    for (size_t k = 0; k < sizeof axes / sizeof axes[0]; k++) {
+        ItmModel* m = NULL;
+        ItmError error = {0};
+        ItmVec3 n = axes[k];
+        ItmScene scene = itm_scene_begin(ITM_COORDINATES_JOINT, (ItmVec3){0, 0, -g}, &error);
+        ItmBodyDef def = itm_default_body_def();
+        def.name = "rod";
+        def.mass = mass;
+        def.com = arm;
+        def.inertia = (ItmSym3){.xx = 0.1, .yy = 0.2, .zz = 0.25, .xy = k % 2 == 0 ? 0.0 : 0.02};
+        int body = itm_scene_add_body(&scene, &def);
+        ItmJointDef hinge = itm_scene_hinge("hinge", ITM_GROUND, (ItmVec3){0, 0, 0}, body, (ItmVec3){0, 0, 0}, n);
+        itm_scene_set_start(&hinge, ITM_RZ, q, v);
+        itm_scene_add_joint(&scene, &hinge);
+        CHECK_OK(itm_scene_finish(&scene, &m), &error);
+        Case c = begin(m);
+        ItmPose pose = itm_data_get_body_pose(m, c.d, body);
+        // Rodrigues, as a quaternion
+        double s = sin(0.5 * q), want[4] = {cos(0.5 * q), s * n.x, s * n.y, s * n.z};
+        double sign = pose.q.w * want[0] + pose.q.x * want[1] + pose.q.y * want[2] + pose.q.z * want[3] < 0 ? -1 : 1;
+        const double got[4] = {pose.q.w, pose.q.x, pose.q.y, pose.q.z};
+        for (int i = 0; i < 4; i++) {
+            CHECK_NEAR(sign * got[i], want[i], 1e-15);
+        }
+        // z of the centre of mass: e_z . (cos a + sin n x a + (1 - cos) (n . a) n); its slope with q is the torque over m g
+        double along = n.x * arm.x + n.y * arm.y + n.z * arm.z, cross = n.x * arm.y - n.y * arm.x;
+        double slope = -sin(q) * arm.z + cos(q) * cross + sin(q) * along * n.z;
+        double tau = 0.0, v_dot = 0.0;
+        inverse(&c, &tau, &v_dot, NULL);
+        CHECK_NEAR(tau, mass * g * slope, 1e-13);
+        end(&c);
+    }
+}
+
 static void missing_arguments_are_refused(void** state)
 {
     (void)state;
@@ -257,6 +300,7 @@ int main(void)
         cmocka_unit_test(torques_do_the_work_that_the_energy_takes),
         cmocka_unit_test(external_wrenches_act_at_the_body_frame),
         cmocka_unit_test(a_prescribed_motion_takes_the_inverse_dynamics),
+        cmocka_unit_test(hinges_turn_about_their_axes),
         cmocka_unit_test(missing_arguments_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -547,6 +547,51 @@ static void contacts_of_closed_loops_ride(void** state)
     }
 }
 
+// The maps that both trials of a micro step share give what a trial of its own gives; a prediction, with whatever forces, leaves no trace.
+static void shared_trials_are_those_of_their_own(void** state)
+{
+    (void)state;
+    const Partner press = {
+        .stiffness = 1e6, .damping = 1e4, .travel = {0.05, -0.04}, .t_move = 0.6, .t_back = INFINITY};
+    const Case c = {"ball on a soft floor", build_soft_presser, 2, press, 0.8, 5e-5, {0}};
+    const double H = 20e-3, other[2] = {-3e3, 5e3};
+    const int K = 40;
+    Sim shared, own;
+    double w_end[2];
+    long nmapped = 0;
+    begin(&shared, &c, ITM_COORDINATES_JOINT, H);
+    begin(&own, &c, ITM_COORDINATES_JOINT, H);
+    for (int k = 0; k < 40; k++) {
+        Sim* both[2] = {&shared, &own};
+        for (int i = 0; i < 2; i++) {
+            Sim* x = both[i];
+            itm_data_refresh(x->m, x->d);
+            itm_rim_measure(x->m, x->d, &x->rim);
+            CHECK_OK(itm_rim_extract(x->m, x->d, &x->rim, k * H, H, 0.5 * H, ITM_RIM_SOLVE), &x->d->error);
+            CHECK_OK(itm_rim_begin(&x->rim, K, true), &x->d->error);
+        }
+        for (int j = 0; j < K; j++) {
+            own.rim.contacts.trial.seen = -1;  // no factors were seen before: nothing to share
+            micro_step(&own, &c, k * H + j * H / K, H / K, false);
+            // a small force more: the active set stays, and with it all that is shared
+            for (int i = 0; i < 2; i++) {
+                w_end[i] = own.force[i] + 1e-3 * other[i];
+            }
+            CHECK_OK(itm_rim_predict(&shared.rim, H / K, w_end, w_end), &shared.d->error);
+            nmapped += shared.rim.contacts.problem.n > 0 && shared.rim.contacts.trial.h > 0.0;
+            micro_step(&shared, &c, k * H + j * H / K, H / K, false);
+        }
+        CHECK_OK(itm_rim_take_over(shared.m, shared.d, &shared.rim), &shared.d->error);
+        CHECK_OK(itm_rim_take_over(own.m, own.d, &own.rim), &own.d->error);
+        for (int i = 0; i < shared.m->nq; i++) {
+            CHECK_NEAR(shared.d->q[i], own.d->q[i], 1e-10);  // observed 4e-12; rates are solved to 1e-9 m/s, over 0.8 s
+        }
+    }
+    assert_true(nmapped > 400);
+    end(&shared);
+    end(&own);
+}
+
 // A box falls on the floor beside the arm: it is never part of the RIM, and lands, slides and rests as in the mechanism's own steps of H.
 static ItmStatus build_bystander(ItmModel** model, ItmCoordinates coordinates, ItmError* error)
 {
@@ -669,7 +714,9 @@ static void eliminated_rows_give_the_mobility_of_the_own_step(void** state)
     for (size_t b = 0; b < sizeof builds / sizeof builds[0]; b++) {
         for (int coordinates = 0; coordinates < 2; coordinates++) {
             Case c = {"", builds[b], b < 2 ? 2 : 1, press, 0.4, 0, {0, 0}};
-            c.partner.travel[0] = b == 2 ? -0.12 : b == 3 ? 0.08 : 0.0;
+            c.partner.travel[0] = b == 2   ? -0.12
+                                  : b == 3 ? 0.08
+                                           : 1e-3;  // a tangent without any load may stick or slip
             double h = 1e-3;
             Sim x;
             begin(&x, &c, (ItmCoordinates)coordinates, h);
@@ -810,6 +857,7 @@ int main(void)
         cmocka_unit_test(contacts_in_space_ride),
         cmocka_unit_test(other_friction_laws_ride),
         cmocka_unit_test(contacts_of_closed_loops_ride),
+        cmocka_unit_test(shared_trials_are_those_of_their_own),
         cmocka_unit_test(contacts_that_no_interface_feels_are_solved_once_a_macro_step),
         cmocka_unit_test(macro_steps_allocate_nothing),
         cmocka_unit_test(energy_never_grows_by_contact),

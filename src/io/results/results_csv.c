@@ -1,5 +1,5 @@
-// CSV as RFC 4180 has it, with line feeds: one header line of names, then numbers with 17 significant digits, which
-// read back to the same bits. Units and descriptions go to a JSON file beside it.
+// CSV as RFC 4180 has it, with line feeds: one header line of names, then numbers with as many digits as are needed to read them back to
+// the same bits. Units and descriptions go to a JSON file beside it.
 #include "io/results/results.h"
 
 #include "base/error.h"

@@ -16,12 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CHUNK_ROWS 512  // 4 KiB a chunk: small for short runs of many columns, few for long runs
+#define CHUNK_ROWS 512  // 4 KiB a chunk before it is deflated: small for short runs of many columns, few for long runs
+#define INDEX_RANK                                                                                                     \
+    4  // a node of a chunk index has room for twice as many chunks: most runs are short, and have many columns
+#define DEFLATE 1  // of the table; higher levels gain 2 % and cost twice the time
 
 // Upper bounds of what the library adds to the file, bytes
 #define SPACE_ALWAYS (64 * 1024)   // superblock, root group, summary, allocation in blocks
 #define SPACE_A_COLUMN (4 * 1024)  // a dataset with its attributes, beside their text
-#define SPACE_A_NODE (2 * 1100)    // node of a dataset's chunk index: 2096 bytes, one for every 32 new chunks
+#define SPACE_A_NODE 600           // node of a dataset's chunk index, one for every INDEX_RANK new chunks at most
 
 typedef struct Hdf5File {
     hid_t file;
@@ -75,10 +78,10 @@ static size_t measure_description(const ItmResultsHead* head)
 
 static size_t measure_rows(const Hdf5File* f, int nrow, int ncolumn)
 {
-    hsize_t before = (f->nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
+    hsize_t before = f->nrow / CHUNK_ROWS;  // one that is filled up moves, because it grows
     hsize_t after = (f->nrow + (hsize_t)nrow + CHUNK_ROWS - 1) / CHUNK_ROWS;
     size_t nchunk = (size_t)(after - before);
-    size_t nnode = nchunk > 0 ? nchunk / 16 + 4 : 0;  // with the nodes above
+    size_t nnode = nchunk > 0 ? 2 * nchunk / INDEX_RANK + 8 : 0;  // with the nodes above
     return SPACE_ALWAYS + (size_t)ncolumn * (nchunk * (CHUNK_ROWS * sizeof(double) + 4) + nnode * SPACE_A_NODE);
 }
 
@@ -107,10 +110,10 @@ static hid_t file_type(ItmArrayType type)
 }
 
 // Deflate where the library can, and a checksum.
-static void set_filters(hid_t creation)
+static void set_filters(hid_t creation, unsigned level)
 {
     if (H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
-        H5Pset_deflate(creation, 4);
+        H5Pset_deflate(creation, level);
     }
     H5Pset_fletcher32(creation);
 }
@@ -128,7 +131,7 @@ static bool write_array(hid_t group, const ItmArray* array, ItmMotionArray which
     if (itm_record_array_get_count(array) > 0) {
         H5Pset_chunk(creation, array->ndim, size);
         H5Pset_shuffle(creation);
-        set_filters(creation);
+        set_filters(creation, 4);
     }
     hid_t dataset = H5Dcreate2(group, itm_record_motion_name(which), type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->values) >= 0;
@@ -148,7 +151,7 @@ static bool write_text(hid_t file, const char* name, const char* text)
     hid_t space = H5Screate_simple(1, &one, NULL);  // a scalar has no checksum
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &one);
-    set_filters(creation);
+    set_filters(creation, 4);
     hid_t group = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     hid_t dataset = H5Dcreate2(group, "json", type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     bool is_written = dataset >= 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
@@ -187,6 +190,7 @@ static hid_t create_file(const char* path)
     H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    H5Pset_istore_k(creation, INDEX_RANK);
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, access);
     H5Pclose(access);
     H5Pclose(creation);
@@ -199,7 +203,9 @@ static hid_t create_dataset(hid_t file, const ItmOutputInfo* column)
     hid_t space = H5Screate_simple(1, &none, &unlimited);
     hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(creation, 1, &chunk);
-    H5Pset_fletcher32(creation);
+    H5Pset_shuffle(creation);
+    set_filters(creation, DEFLATE);
+    H5Pset_obj_track_times(creation, false);
     hid_t dataset = H5Dcreate2(file, column->name, H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     H5Pclose(creation);
     H5Sclose(space);
