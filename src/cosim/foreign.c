@@ -48,7 +48,7 @@ static ItmStatus choose_source(ItmForeign* f, ItmError* error)
 static size_t count_memory(const ItmForeign* f)
 {
     size_t n = (size_t)f->n;
-    return sizeof(ItmForeignMemory) / sizeof(double) + 2 * n * n + 6 * n + (size_t)f->table.ninput;
+    return sizeof(ItmForeignMemory) / sizeof(double) + 2 * n * n + 7 * n + (size_t)f->table.ninput;
 }
 
 // Memory that is saved first, then that of a step.
@@ -73,7 +73,8 @@ static ItmStatus allocate(ItmForeign* f, ItmError* error)
     f->f_last = f->a_last + n;
     f->shift = f->f_last + n;
     f->slope = f->shift + n;
-    f->u = f->slope + n;
+    f->gap = f->slope + n;
+    f->u = f->gap + n;
     double** scratch[] = {&f->s,       &f->w,       &f->work,  &f->w_free, &f->s_free,
                           &f->w_probe, &f->s_probe, &f->force, &f->column, &f->a1};
     at = (double*)f->memory + f->nmemory;
@@ -456,6 +457,10 @@ ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int
     memcpy(f->w, rim->w, sizeof(double) * (size_t)f->n);
     rim->a1 = f->source != ITM_MOBILITY_PORT ? f->a1 : NULL;
     ItmStatus status = find_model(f, rim, K, use_heun, error);
+    for (int i = 0; i < f->n && f->source != ITM_MOBILITY_PORT; i++) {
+        rim->s[i] -= f->gap[i];
+        f->a1[i] -= 12.0 * f->gap[i] / (H * H * H);
+    }
     // a port is exact: its numbers are used as they are
     return status == ITM_OK && f->source != ITM_MOBILITY_PORT ? make_admissible(f, rim, error) : status;
 }
@@ -555,16 +560,18 @@ static void learn_miss(ItmForeign* f, const ItmRim* rim)
         double dw = f->w_probe[i] - rim->w[i], ds = f->s_probe[i] - rim->s[i];
         f->shift[i] = is_far ? 0.0 : f->shift[i] + dw / H;
         f->slope[i] = is_far ? 0.0 : f->slope[i] - 12.0 * (ds - 0.5 * H * dw) / (H * H * H);
+        f->gap[i] = is_far ? 0.0 : ds;
     }
 }
 
-// Rates that the model missed, relative to their change.
+// Rates that the model missed, relative to their change, or to what they would change without forces: in a steady motion these balance, and
+// rates hardly change.
 static void judge_model(ItmForeign* f, const ItmRim* rim)
 {
     double missed = 0.0, change = 0.0;
     for (int i = 0; i < f->n; i++) {
         missed = fmax(missed, fabs(f->w_probe[i] - rim->w[i]));
-        change = fmax(change, fabs(f->w_probe[i] - f->w[i]));
+        change = fmax(change, fmax(fabs(f->w_probe[i] - f->w[i]), f->H * fabs(rim->a0[i])));
     }
     f->memory->error = change > 0.0 ? missed / change : 0.0;
 }

@@ -11,6 +11,8 @@
 // Within the macro step a0 has a slope a1 about the middle, so that the model ends at the position of the mechanism, too:
 //   s_end = s + H w + H^2/2 (a0 + W f) - H^3/12 a1
 // Probing finds it from the free run. Derivatives belong to the start of the step: a0 and a1 get what the model missed in the last step.
+// The model starts at the position where it ended, which its partner has, not at that of the mechanism: a jump would be a volume of oil that
+// comes from nowhere, the same sign in every step. a1 closes the gap within the step: -12 gap / H^3 moves the end by gap, and changes no rate.
 // Over the macro step the mechanism receives the impulse P0 and its moment P1, without a port as two constant forces, each over
 // half of H:
 //   f_1 = (4 P1 - P0) / H,   f_2 = (3 P0 - 4 P1) / H
@@ -46,6 +48,7 @@ typedef struct ItmForeign {
     double* f_last;          // and the forces that belong to them                      (n)         N
     double* shift;           // of a0: what the model missed in the last macro step     (n)         m/s^2
     double* slope;           // a1 of the last macro step                               (n)         m/s^3
+    double* gap;             // by which the position at its end exceeded that of the model, which the partner has (n) m
     double* u;               // inputs                                                  (ninput)
     size_t  nmemory;         // doubles from memory on
 

@@ -210,6 +210,9 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
         }
         part->status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
                                           part->use_heun, &part->error);
+        for (int i = 0; i < part->nbond; i++) {
+            x->bonds[part->bonds[i]].s_now = part->rim.s[i];  // where the model of the last step ended
+        }
         part->cost_rim += itm_clock() - start;
         return;
     }

@@ -16,6 +16,14 @@ check_runs_the_fmu() {
     out_has "fmi2SetFMUstate"
 }
 
+an_fmu_without_state_runs() {
+    for name in cart3 cart_bare; do
+        expect 0 "$interim" fmu run "$fmus/$name.fmu" --until 0.5 -o $name.csv
+        out_has "finished at 0.5 s"
+    done
+    cmp cart3.csv cart_bare.csv || fail "results depend on what the FMU offers beside its steps"
+}
+
 run_and_compare_agree() {
     expect 0 "$interim" fmu run "$fmus/ball2.fmu" --kind model-exchange --until 2 -o ball.csv
     out_has "Ball: finished at 2 s"
@@ -91,7 +99,7 @@ crane_of_the_guide_runs() {
     out_has "FMU of FMI 3.0, co-simulation, state can be restored"
 }
 
-for case in check_runs_the_fmu run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
+for case in check_runs_the_fmu an_fmu_without_state_runs run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
     crash_ends_a_run_with_status_2 messages_are_in_the_report crane_of_the_guide_runs; do
     run_case "$case"
 done

@@ -3,6 +3,8 @@
 
 #include "fmi/fmu.h"
 
+#include <dirent.h>
+
 // The oscillator with its piston at rest at s: x(t) = s + e^(-b t) (x0 - s) (cos w t + b / w sin w t)
 static double swing(double t, double x0, double s, double mass, double stiffness, double damping)
 {
@@ -482,20 +484,54 @@ static void inputs_keep_the_start_values_of_the_fmu(void** state)
 
 // ---------------------------------------------------------------------------- many
 
+static int count_descriptors(void)
+{
+    DIR* folder = opendir("/proc/self/fd");
+    int n = 0;
+    while (folder != NULL && readdir(folder) != NULL) {
+        n++;
+    }
+    closedir(folder);
+    return n;
+}
+
+// Pages in memory.
+static long count_pages(void)
+{
+    long size = 0, resident = 0;
+    FILE* file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+    fclose(file);
+    return resident;
+}
+
 static void thousand_instances_leave_nothing_behind(void** state)
 {
     (void)state;
     ItmError error;
+    int descriptors = 0;
+    long pages = 0;
     ItmFmu* fmu = open_fmu("oscillator2.fmu");
     ItmFmuDef def = itm_default_fmi_def();
     CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
     int n = getenv("ITM_FMU_MANY") != NULL ? atoi(getenv("ITM_FMU_MANY")) : 100;
     for (int i = 0; i < n; i++) {
         ItmSubsystem table;
+        if (i == n / 10) {
+            descriptors = count_descriptors();
+            pages = count_pages();
+        }
         CHECK_OK(itm_fmi_make_subsystem(&table, fmu, NULL, &error), &error);
         run(&table, 1e-3, 2);
         table.destroy(table.self);
     }
+    long more = count_pages() - pages;
+    print_message("%d instances: %ld pages more than after a tenth of them\n", n, more);
+    assert_int_equal(count_descriptors(), descriptors);
+#if !defined(__SANITIZE_ADDRESS__)
+    assert_true(more < 64);  // a page per instance would be a leak; freed memory stays with the allocator
+#endif
     itm_fmi_close(fmu);
     // no child is left, neither running nor dead
     extern int waitpid(int, int*, int);

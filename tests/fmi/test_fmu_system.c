@@ -158,14 +158,14 @@ static void radius_is_that_of_the_native_circuit(void** state)
 
 // ---------------------------------------------------------------------------- failures
 
-// A cart on a slide and the hostile oscillator; the model file is written beside it.
-static const char* write_cart(const char* fault, const char* reaction)
+// A cart on a slide and a hostile oscillator, `zoo` or `zoo3`; the model file is written beside it.
+static const char* write_cart_with(const char* fmu, const char* fault, const char* reaction)
 {
     static char path[256];
     char command[2048];
     int pid = (int)getpid();
-    snprintf(command, sizeof command, "rm -rf sys-%d && mkdir -p sys-%d/zoo && cp -r %s/zoo/. sys-%d/zoo/", pid, pid,
-             ITM_FMU_DIR, pid);
+    snprintf(command, sizeof command, "rm -rf sys-%d && mkdir -p sys-%d/zoo && cp -r %s/%s/. sys-%d/zoo/", pid, pid,
+             ITM_FMU_DIR, fmu, pid);
     assert_int_equal(system(command), 0);
     if (fault != NULL) {
         snprintf(path, sizeof path, "sys-%d/zoo/resources/fault.txt", pid);
@@ -199,6 +199,11 @@ static const char* write_cart(const char* fault, const char* reaction)
     return path;
 }
 
+static const char* write_cart(const char* fault, const char* reaction)
+{
+    return write_cart_with("zoo", fault, reaction);
+}
+
 static void remove_cart(void)
 {
     char command[256];
@@ -224,6 +229,53 @@ static void failure_ends_the_run_with_call_and_time(void** state)
     CHECK_NEAR(itm_cosim_get_time(a.cosim), 0.25, 1e-12);
     assert_true(isfinite(get(&a, "cart.a.position.x")));
     unload(&a);
+    remove_cart();
+}
+
+// Steps of FMI 3.0 that do not end as asked, inside the micro loop: the run ends before its macro step with the call and the time, or goes on.
+static void steps_that_end_otherwise_are_reported_or_continued(void** state)
+{
+    (void)state;
+    static const struct {
+        const char* fault;
+        double time;  // of the last good communication point
+        const char* words[2];
+    } CASES[] = {
+        {"discard 255", 0.25, {"fmi3DoStep returned fmi3Discard", "0.254 s"}},
+        {"outside 255", 0.25, {"returned early", "which is outside"}},
+        {"stuck", 0.0, {"returned early more than", "0 s"}},
+        {"end 255", 0.25, {"asks to end the simulation", "0.255 s"}},
+        {"stop 0.3", 0.3, {"fmi3DoStep returned fmi3Error", "0.3 s"}},
+        {"halves", 0.5, {"", ""}},
+        {"eventless", 0.5, {"", ""}},
+    };
+    double want = NAN;
+    {
+        System good = load(write_cart_with("zoo3", NULL, "stop"), NULL, 0);
+        step(&good, 50);
+        want = get(&good, "cart.a.position.x");
+        unload(&good);
+    }
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        System a = load(write_cart_with("zoo3", CASES[i].fault, "stop"), NULL, 0);
+        ItmStatus status = ITM_OK;
+        for (int n = 0; n < 50 && status == ITM_OK; n++) {
+            status = itm_cosim_step(a.cosim);
+        }
+        const char* message = itm_cosim_get_error(a.cosim)->message;
+        CHECK_NEAR(itm_cosim_get_time(a.cosim), CASES[i].time, 1e-12);
+        assert_int_equal(status == ITM_OK, CASES[i].time == 0.5);
+        for (int k = 0; k < 2 && status != ITM_OK; k++) {
+            if (strstr(message, CASES[i].words[k]) == NULL) {
+                fail_msg("%s: message '%s' lacks '%s'", CASES[i].fault, message, CASES[i].words[k]);
+            }
+        }
+        if (status == ITM_OK) {
+            // the oscillator takes Runge-Kutta steps of its own: halves change its truncation, 1e-3 s against 1 s of its period
+            CHECK_NEAR(get(&a, "cart.a.position.x"), want, 1e-9);
+        }
+        unload(&a);
+    }
     remove_cart();
 }
 
@@ -302,6 +354,7 @@ int main(void)
         cmocka_unit_test(radius_leaves_the_fmu_as_it_was),
         cmocka_unit_test(radius_is_that_of_the_native_circuit),
         cmocka_unit_test(failure_ends_the_run_with_call_and_time),
+        cmocka_unit_test(steps_that_end_otherwise_are_reported_or_continued),
         cmocka_unit_test(restart_continues_from_the_last_communication_point),
         cmocka_unit_test(unsaved_fmus_run_but_cannot_be_linearised),
         cmocka_unit_test(mistakes_are_reported_at_their_place),

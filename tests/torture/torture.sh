@@ -49,11 +49,13 @@ if [ "$short" = --short ]; then
     campaign flips "$tests/flips.sh" "$source" "$interim" "$build/tests/flip" 2 "$seed"
     campaign endings "$tests/endings.sh" "$source" "$interim" 1 "$seed"
     campaign models "$build/tests/torture_models" 60 "$seed"
+    campaign fmus "$tests/fmus.sh" "$source" "$build" 20 1 "$seed"
 else
     campaign memory "$tests/memory.sh" "$source" "$interim" "$library" 1
     campaign flips "$tests/flips.sh" "$source" "$interim" "$build/tests/flip" 500 "$seed"
     campaign endings "$tests/endings.sh" "$source" "$interim" 50 "$seed"
     campaign models "$build/tests/torture_models" 20000 "$seed"
+    campaign fmus "$tests/fmus.sh" "$source" "$build" 1000 200 "$seed"
     campaign matrix "$build/tests/torture_matrix" "$time" "$source"/examples/*.yaml
     campaign valgrind memcheck
     campaign soak soak
