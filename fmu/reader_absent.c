@@ -82,7 +82,7 @@ ItmStatus itm_file_make_ssp_document(ItmDocument* doc, const ItmSsp* ssp, const 
     return refuse(error);
 }
 
-void itm_fmi_close(ItmFmu* fmu)
+void itm_fmu_close(ItmFmu* fmu)
 {
     (void)fmu;
 }
