@@ -2,6 +2,7 @@
 #include "interim/export.h"
 
 #include "base/error.h"
+#include "export/export.h"
 #include "export/export_tree.h"
 #include "export/unit.h"
 #include "fmi/layer.h"
@@ -13,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zip.h>
 
 ItmExportOptions itm_default_export_options(void)
 {
@@ -75,14 +75,14 @@ static bool is_parameter(const ItmUnitVariable* v)
     return v->kind == ITM_UNIT_PARAMETER || v->kind == ITM_UNIT_STEP;
 }
 
-static void add_attribute(ItmText* out, const char* name, const char* value)
+void itm_export_add_attribute(ItmText* out, const char* name, const char* value)
 {
     itm_text_format(out, " %s=\"", name);
     itm_text_add_html(out, value);
     itm_text_add(out, "\"");
 }
 
-static void add_number(ItmText* out, const char* name, double value)
+void itm_export_add_number(ItmText* out, const char* name, double value)
 {
     itm_text_format(out, " %s=\"", name);
     itm_text_add_number(out, value, 17);
@@ -97,7 +97,7 @@ static void add_variable(Export* x, int i)
     bool is_time = v->kind == ITM_UNIT_TIME;
     const char* causality = is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
     itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
-    add_attribute(out, "name", v->name);
+    itm_export_add_attribute(out, "name", v->name);
     itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
                     is_parameter(v) ? "fixed" : "continuous");
     if (!is_input(v) && !is_time) {
@@ -106,13 +106,13 @@ static void add_variable(Export* x, int i)
     if (!is_two && (v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_POSITION_IN)) {
         itm_text_add(out, " intermediateUpdate=\"true\"");
     }
-    add_attribute(out, "description", v->description);
+    itm_export_add_attribute(out, "description", v->description);
     itm_text_add(out, is_two ? "><Real" : "");
     if (has_unit) {
-        add_attribute(out, "unit", v->unit);
+        itm_export_add_attribute(out, "unit", v->unit);
     }
     if (is_input(v) || is_parameter(v)) {
-        add_number(out, "start", v->start);
+        itm_export_add_number(out, "start", v->start);
     }
     if (v->kind == ITM_UNIT_ACCELERATION) {
         itm_text_format(out, " derivative=\"%d\"", is_two ? i : i - 1);  // the rate stands before it
@@ -120,14 +120,13 @@ static void add_variable(Export* x, int i)
     itm_text_add(out, is_two ? "/></ScalarVariable>\n" : "/>\n");
 }
 
-// Exponents of the base units of a unit as model files have it.
-static void add_unit(ItmText* out, const char* unit)
+void itm_export_add_unit(ItmText* out, const char* prefix, const char* unit)
 {
     static const char* const NAMES[] = {"m", "kg", "s", "A", "K"};
     ItmExportUnit base;
-    itm_text_add(out, "    <Unit");
-    add_attribute(out, "name", unit);
-    itm_text_add(out, "><BaseUnit");
+    itm_text_format(out, "    <%sUnit", prefix);
+    itm_export_add_attribute(out, "name", unit);
+    itm_text_format(out, "><%sBaseUnit", prefix);
     if (itm_export_read_unit(unit, &base)) {
         for (int i = 0; i < 5; i++) {
             if (base.e[i] != 0) {
@@ -138,7 +137,7 @@ static void add_unit(ItmText* out, const char* unit)
             itm_text_add(out, " rad=\"1\"");
         }
     }
-    itm_text_add(out, "/></Unit>\n");
+    itm_text_format(out, "/></%sUnit>\n", prefix);
 }
 
 static bool is_first_unit(const ItmUnit* unit, int i)
@@ -156,7 +155,7 @@ static void add_units(Export* x)
     itm_text_add(&x->description, "  <UnitDefinitions>\n");
     for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
         if (is_first_unit(x->unit, i)) {
-            add_unit(&x->description, itm_unit_get_variable(x->unit, i)->unit);
+            itm_export_add_unit(&x->description, "", itm_unit_get_variable(x->unit, i)->unit);
         }
     }
     itm_text_add(&x->description, "  </UnitDefinitions>\n");
@@ -193,8 +192,8 @@ static void describe(Export* x)
     const ItmModelFile* file = itm_unit_get_file(x->unit);
     itm_text_format(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"%s\"",
                     is_two ? "2.0" : "3.0");
-    add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
-    add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
+    itm_export_add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
+    itm_export_add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
     itm_text_add(out, " generationTool=\"Interim " ITM_VERSION "\"");
     itm_text_add(out, is_two ? " variableNamingConvention=\"flat\" numberOfEventIndicators=\"0\">\n"
                              : " variableNamingConvention=\"flat\">\n");
@@ -208,15 +207,16 @@ static void describe(Export* x)
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
         itm_text_add(out, " providesIntermediateUpdate=\"true\" mightReturnEarlyFromDoStep=\"true\"");
-        add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+        itm_export_add_number(out, "fixedInternalStepSize",
+                              itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");
     add_units(x);
     itm_text_add(out,
                  "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"reason of a failed call\"/>\n"
                  "  </LogCategories>\n  <DefaultExperiment startTime=\"0\"");
-    add_number(out, "stopTime", file->run.duration);
-    add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+    itm_export_add_number(out, "stopTime", file->run.duration);
+    itm_export_add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     itm_text_add(out, "/>\n  <ModelVariables>\n");
     for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
         add_variable(x, i);
@@ -231,7 +231,7 @@ static void describe(Export* x)
 static void add_member(ItmText* out, const char* indent, const ItmUnitVariable* v, const char* member)
 {
     itm_text_format(out, "%s<TerminalMemberVariable", indent);
-    add_attribute(out, "variableName", v->name);
+    itm_export_add_attribute(out, "variableName", v->name);
     itm_text_format(out, " memberName=\"%s\" variableKind=\"signal\"/>\n", member);
 }
 
@@ -285,7 +285,7 @@ static void add_terminals(Export* x)
 
 // ---------------------------------------------------------------------------- archive
 
-static bool add_bytes(zip_t* zip, const char* name, const void* bytes, size_t length)
+bool itm_export_add_bytes(zip_t* zip, const char* name, const void* bytes, size_t length)
 {
     zip_source_t* source = zip_source_buffer(zip, bytes, length, 0);
     if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
@@ -295,7 +295,7 @@ static bool add_bytes(zip_t* zip, const char* name, const void* bytes, size_t le
     return true;
 }
 
-static bool add_file(zip_t* zip, const char* name, const char* path)
+bool itm_export_add_file(zip_t* zip, const char* name, const char* path)
 {
     zip_source_t* source = zip_source_file(zip, path, 0, -1);
     if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
@@ -355,50 +355,58 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
     const ItmModelFile* file = itm_unit_get_file(x->unit);
     bool is_two = x->options->version == 2;
     snprintf(name, sizeof name, "binaries/%s/%s.so", is_two ? "linux64" : "x86_64-linux", x->identifier);
-    bool is_good = add_bytes(zip, "modelDescription.xml", x->description.chars, x->description.length) &&
-                   add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
-                   add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
-                   add_file(zip, name, binary);
+    bool is_good = itm_export_add_bytes(zip, "modelDescription.xml", x->description.chars, x->description.length) &&
+                   itm_export_add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
+                   itm_export_add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
+                   itm_export_add_file(zip, name, binary);
     for (int i = 0; i < file->nreference && is_good; i++) {
         snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
-        is_good = add_file(zip, name, file->references[i].path);
+        is_good = itm_export_add_file(zip, name, file->references[i].path);
     }
     if (is_good && x->has_ports) {
-        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length);
+        is_good = itm_export_add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars,
+                                       x->terminals.length);
     }
     if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
-        is_good = add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
+        is_good = itm_export_add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
 }
 
-static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
+ItmStatus itm_export_open_archive(zip_t** zip, const char* path, ItmError* error)
 {
     int code = 0;
-    char* binary = find_binary(x->options, error);
-    if (binary == NULL) {
-        return ITM_ERR_IO;
-    }
-    zip_t* zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (zip == NULL) {
+    *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (*zip == NULL) {
         zip_error_t reason;
         zip_error_init_with_code(&reason, code);
-        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s", path,
+        itm_error_set(error, ITM_ERR_IO, "itm_export", NULL, "cannot write '%s': %s", path,
                       zip_error_strerror(&reason));
         zip_error_fini(&reason);
-        free(binary);
-        return ITM_ERR_IO;
     }
-    bool is_good = fill_archive(zip, x, binary);
-    if (!is_good || zip_close(zip) != 0) {
-        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s (binary '%s')", path,
-                      zip_strerror(zip), binary);
-        zip_discard(zip);
-        free(binary);
-        return ITM_ERR_IO;
+    return *zip != NULL ? ITM_OK : ITM_ERR_IO;
+}
+
+ItmStatus itm_export_close_archive(zip_t* zip, bool is_good, const char* path, ItmError* error)
+{
+    if (is_good && zip_close(zip) == 0) {
+        return ITM_OK;
+    }
+    itm_error_set(error, ITM_ERR_IO, "itm_export", NULL, "cannot write '%s': %s", path, zip_strerror(zip));
+    zip_discard(zip);
+    return ITM_ERR_IO;
+}
+
+static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
+{
+    char* binary = find_binary(x->options, error);
+    zip_t* zip = NULL;
+    ItmStatus status = binary != NULL ? itm_export_open_archive(&zip, path, error) : ITM_ERR_IO;
+    if (status == ITM_OK) {
+        status = itm_export_close_archive(zip, fill_archive(zip, x, binary), path, error);
     }
     free(binary);
-    return ITM_OK;
+    return status;
 }
 
 // ---------------------------------------------------------------------------- the whole

@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "drive/drives.h"
+#include "hydraulics/circuit.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -163,7 +165,7 @@ static ItmStatus add_mechanism_ports(ItmUnit* u, ItmCosimBuilder* b)
     return status;
 }
 
-static int find_subsystem(const ItmModelFile* file, const char* name)
+static int find_circuit(const ItmModelFile* file, const char* name)
 {
     for (int i = 0; i < file->ncircuit; i++) {
         if (strcmp(file->circuits[i].name, name) == 0) {
@@ -171,6 +173,41 @@ static int find_subsystem(const ItmModelFile* file, const char* name)
         }
     }
     return ITM_NONE;
+}
+
+static int find_drives(const ItmModelFile* file, const char* name)
+{
+    for (int i = 0; i < file->ndrive; i++) {
+        if (strcmp(file->drives[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+// Number in the system: circuits come first, then controls, then drives.
+static int find_subsystem(const ItmModelFile* file, const char* name)
+{
+    int circuit = find_circuit(file, name), drives = find_drives(file, name);
+    return circuit != ITM_NONE ? circuit : drives != ITM_NONE ? file->ncircuit + file->ncontrol + drives : ITM_NONE;
+}
+
+// Whether a port of a subsystem turns: a hydraulic motor, a drive without a drum.
+static bool is_turning(const ItmUnit* u, int port)
+{
+    const ItmUnitPort* p = &u->ports[u->nmechanism_port + port];
+    int circuit = find_circuit(u->file, p->part), drives = find_drives(u->file, p->part);
+    if (circuit != ITM_NONE) {
+        int cylinder = itm_circuit_find_cylinder(u->file->circuits[circuit].circuit, p->name);
+        return cylinder != ITM_NONE && u->file->circuits[circuit].circuit->cylinders[cylinder].is_rotary;
+    }
+    const ItmDrives* d = drives != ITM_NONE ? u->file->drives[drives].drives : NULL;
+    for (int i = 0; d != NULL && i < d->n; i++) {
+        if (strcmp(d->defs[i].name, p->name) == 0) {
+            return d->defs[i].drum_radius == 0.0;
+        }
+    }
+    return false;
 }
 
 static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
@@ -184,7 +221,7 @@ static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
         status = subsystem != ITM_NONE ? itm_cosim_builder_add_bond(b, mechanism, u->port_names[u->nmechanism_port + i],
                                                                     subsystem, port->name, NULL, &u->error)
                                        : itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_initialize", port->part,
-                                                       "the unit has no circuit '%s'", port->part);
+                                                       "the unit has no circuit or drive '%s'", port->part);
     }
     return status;
 }
@@ -194,7 +231,7 @@ static void read_start_motion(ItmUnit* u)
 {
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const ItmUnitPort* port = &u->ports[u->nmechanism_port + i];
-        int circuit = find_subsystem(u->file, port->part);
+        int circuit = find_circuit(u->file, port->part);
         ItmHydraulics* data = NULL;
         if (circuit != ITM_NONE &&
             itm_file_create_hydraulics(&data, &u->file->circuits[circuit], NULL, NULL) == ITM_OK) {
@@ -291,9 +328,12 @@ static ItmStatus list_ports(ItmUnit* u)
     }
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const char* name = u->port_names[u->nmechanism_port + i];
-        ADD(ITM_UNIT_POSITION_IN, i, "m", "length of the actuator", u->s[i], "%s.position", name);
-        ADD(ITM_UNIT_RATE_IN, i, "m/s", "rate of the length", 0.0, "%s.rate", name);
-        ADD(ITM_UNIT_FORCE_OUT, i, "N", "force of the port; > 0 lengthens", 0.0, "%s.force", name);
+        bool is_angle = is_turning(u, i);
+        ADD(ITM_UNIT_POSITION_IN, i, is_angle ? "rad" : "m", "length or angle of the actuator", u->s[i], "%s.position",
+            name);
+        ADD(ITM_UNIT_RATE_IN, i, is_angle ? "rad/s" : "m/s", "rate of the position", 0.0, "%s.rate", name);
+        ADD(ITM_UNIT_FORCE_OUT, i, is_angle ? "N m" : "N", "force or torque of the port; > 0 increases the position",
+            0.0, "%s.force", name);
     }
     return status;
 }
