@@ -65,7 +65,7 @@ static char* read_resource(const char* folder, const char* name, char** path, si
 
 // ---------------------------------------------------------------------------- ports
 
-// Lines "token TOKEN", "mechanism PART NAME" and "subsystem PART NAME", fields separated by tabs. The fields stay in text.
+// Lines "token TOKEN", "mechanism PART NAME START" and "subsystem PART NAME START", fields separated by tabs; START: bits of a number. The fields stay in text.
 static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
 {
     int n = 0;
@@ -80,8 +80,15 @@ static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
         if (part != NULL && name == NULL && strncmp(line, "token", 5) == 0) {
             *token = part + 1;
         } else if (name != NULL && n < ITM_UNIT_MOST_PORTS) {
+            char* start = strchr(name + 1, '\t');
+            unsigned long long bits = start != NULL ? strtoull(start + 1, NULL, 16) : 0;
+            double position;
+            memcpy(&position, &bits, sizeof position);
             *part = *name = '\0';
-            ports[n++] = (ItmUnitPort){part + 1, name + 1, strcmp(line, "mechanism") == 0};
+            if (start != NULL) {
+                *start = '\0';
+            }
+            ports[n++] = (ItmUnitPort){part + 1, name + 1, strcmp(line, "mechanism") == 0, position};
         }
         line = next;
     }
@@ -152,7 +159,8 @@ void instance_destroy(Instance* x)
 static bool needs_model(const Instance* x, unsigned reference)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(x->unit, (int)reference);
-    return v != NULL && (v->kind == ITM_UNIT_W || v->kind == ITM_UNIT_A0 || v->kind == ITM_UNIT_ACCELERATION);
+    return v != NULL && (v->kind == ITM_UNIT_W || v->kind == ITM_UNIT_A0 || v->kind == ITM_UNIT_ACCELERATION ||
+                         v->kind == ITM_UNIT_RANK || v->kind == ITM_UNIT_VALIDITY);
 }
 
 ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values)
@@ -233,7 +241,7 @@ ItmStatus instance_read_state(Instance* x, const void* bytes, size_t size, void*
 bool instance_differentiate(Instance* x, const unsigned* unknowns, size_t nunknown, const unsigned* knowns,
                             size_t nknown, const double* seed, double* sensitivity)
 {
-    int n = itm_unit_get_mechanism_port_count(x->unit), first = -1;
+    int n = itm_unit_get_model_size(x->unit), first = -1;
     for (int i = 0; i < itm_unit_get_variable_count(x->unit) && first < 0; i++) {
         first = itm_unit_get_variable(x->unit, i)->kind == ITM_UNIT_W ? i : -1;
     }

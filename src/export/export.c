@@ -202,7 +202,7 @@ static void describe(Export* x)
     itm_text_add(out, is_two ? " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""
                              : " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"");
     itm_text_format(out, " %s=\"%s\"", is_two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives",
-                    itm_unit_get_mechanism_port_count(x->unit) > 0 ? "true" : "false");
+                    itm_unit_get_model_size(x->unit) > 0 ? "true" : "false");
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
@@ -262,7 +262,7 @@ static void add_terminals(Export* x)
         }
         itm_text_add(out, "    </Terminal>\n");
     }
-    if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
+    if (itm_unit_get_model_size(x->unit) > 0) {
         itm_text_add(out,
                      "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".model\">\n");
         for (int i = 0; i < n; i++) {
@@ -367,7 +367,7 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
         is_good = itm_export_add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars,
                                        x->terminals.length);
     }
-    if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
+    if (is_good && itm_unit_get_model_size(x->unit) > 0) {
         is_good = itm_export_add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
@@ -468,8 +468,11 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
 {
     itm_tree_write(&x->tree, part->doc.root);
     for (int i = 0; i < part->nport; i++) {
-        itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
+        itm_text_format(&x->ports, "%s\t%s\t%s", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
                         part->ports[i].part, part->ports[i].name);
+        unsigned long long bits;  // of the start position: exact, and the same in every locale
+        memcpy(&bits, &part->ports[i].start, sizeof bits);
+        itm_text_format(&x->ports, "\t%llx\n", bits);
     }
     x->has_ports = part->nport > 0;
     make_identifier(x->identifier, sizeof x->identifier, path);
@@ -491,6 +494,100 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     return has_failed ? itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory") : ITM_OK;
 }
 
+static bool is_end(const char* end, const ItmUnitPort* port)
+{
+    size_t length = strlen(port->part);
+    return strncmp(end, port->part, length) == 0 && end[length] == '.' && strcmp(end + length + 1, port->name) == 0;
+}
+
+static bool has_static_start(const ItmModelFile* file, const char* circuit)
+{
+    bool has = false;
+    for (int i = 0; i < file->ncircuit; i++) {
+        has = has || (strcmp(file->circuits[i].name, circuit) == 0 && file->circuits[i].is_static);
+    }
+    return has;
+}
+
+// The static start of a circuit that is exported without its mechanism: the forces of its cylinders are those of the whole model.
+static ItmStatus hold_static(ItmExportTree* part, const ItmUnitPort* port, const ItmBondState* state, ItmError* error)
+{
+    ItmText text = {0};
+    const ItmNode* subsystems = itm_document_find(part->doc.root, "subsystems");
+    const ItmNode* start = itm_document_find(itm_document_find(subsystems, port->part), "start");
+    ItmStatus status = ITM_OK;
+    if (start != NULL && start->kind == ITM_NODE_SCALAR) {
+        itm_text_format(&text, "subsystems.%s.start={static: {}}", port->part);
+        status = itm_override_apply(&part->doc, text.chars, error);
+        text.length = 0;
+    }
+    itm_text_format(&text, "subsystems.%s.start.static.force.%s=", port->part, port->name);
+    itm_text_add_number(&text, state->force, 17);
+    itm_text_add(&text, " N");
+    status = status == ITM_OK ? itm_override_apply(&part->doc, text.chars, error) : status;
+    itm_text_free(&text);
+    return status;
+}
+
+// A port at either end of a bond starts at its position.
+static ItmStatus note_start(ItmExportTree* part, const ItmModelFile* file, const ItmFileBond* bond,
+                            const ItmBondState* state, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < part->nport && status == ITM_OK; i++) {
+        ItmUnitPort* port = &part->ports[i];
+        if (is_end(port->is_mechanism ? bond->actuator : bond->port, port)) {
+            port->start = state->length;
+            // motors have no given torque at the start
+            bool is_held = !port->is_mechanism && !state->is_rotary && has_static_start(file, port->part);
+            status = is_held ? hold_static(part, port, state, error) : ITM_OK;
+        }
+    }
+    return status;
+}
+
+static bool is_frame_bond(const ItmModelFile* file, const ItmFileBond* bond)
+{
+    size_t length = strcspn(bond->port, ".");
+    bool is = false;
+    for (int i = 0; i < file->nmechanism; i++) {
+        is = is ||
+             (strlen(file->mechanisms[i].name) == length && strncmp(file->mechanisms[i].name, bond->port, length) == 0);
+    }
+    return is;
+}
+
+// The whole model, of which parts are exported: it must be good, and its bonds have the start positions of the ports. Without the
+// overrides of the macro step, because that of a part need not fit the others.
+static ItmStatus read_start(ItmExportTree* part, const char* model, const ItmExportOptions* o, ItmError* error)
+{
+    ItmModelFile* file = NULL;
+    ItmCosim* cosim = NULL;
+    const char** overrides = calloc((size_t)o->noverride + 1, sizeof *overrides);
+    int n = 0;
+    for (int i = 0; i < o->noverride && overrides != NULL; i++) {
+        if (strncmp(o->overrides[i], "cosim.macro_step", 16) != 0) {
+            overrides[n++] = o->overrides[i];
+        }
+    }
+    ItmStatus status = overrides != NULL
+                           ? itm_file_load(&file, model, overrides, n, error)
+                           : itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory");
+    if (status == ITM_OK && part->nport > 0 && itm_file_create_cosim(&cosim, file, NULL, NULL) == ITM_OK) {
+        int bond = 0;  // of the system, which numbers those at frames apart
+        for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
+            if (!is_frame_bond(file, &file->cosim.bonds[i])) {
+                ItmBondState state = itm_cosim_get_bond(cosim, bond++);
+                status = note_start(part, file, &file->cosim.bonds[i], &state, error);
+            }
+        }
+    }
+    itm_cosim_destroy(cosim);
+    itm_file_destroy(file);
+    free(overrides);
+    return status;
+}
+
 ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error)
 {
     ItmExportOptions chosen = options != NULL ? *options : itm_default_export_options();
@@ -504,6 +601,9 @@ ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOpti
     ItmExportTree part = {0};
     Export x = {.options = &chosen};
     status = itm_export_read_tree(&part, model, &chosen, error);
+    if (status == ITM_OK && chosen.npart > 0) {
+        status = read_start(&part, model, &chosen, error);
+    }
     status = status == ITM_OK ? prepare(&x, model, &part, error) : status;
     status = status == ITM_OK ? write_archive(&x, fmu, error) : status;
     itm_unit_destroy(x.unit);

@@ -18,7 +18,7 @@
 
 #define MOST_PARTS 64
 
-// A mechanism or subsystem of the model; mechanisms that are connected at frames are one component.
+// A mechanism or subsystem of the model. Parts that cannot be apart share a component.
 typedef struct Part {
     const char* name;
     double step;    // its own, s; 0: the macro step
@@ -30,6 +30,8 @@ typedef struct Structure {
     const ItmExportOptions* options;
     const char* model;
     ItmModelFile* file;
+    ItmCosim* cosim;  // the whole system in its initial state
+    double* y;        // its outputs
     Part parts[MOST_PARTS];
     int npart, ncomponent;
     ItmFmu* fmus[MOST_PARTS];  // of the components; NULL: the part has none of its own
@@ -79,19 +81,55 @@ static int find_part(const Structure* x, const char* full, const char** rest)
     return ITM_NONE;
 }
 
-// Mechanisms connected at frames share a component: an FMU has power ports only.
+// Two parts share a component; the first of both stands for it.
+static void join(Structure* x, int a, int b)
+{
+    int first = x->parts[a].component, second = x->parts[b].component;
+    for (int k = 0; k < x->npart; k++) {
+        bool is_joined = x->parts[k].component == first || x->parts[k].component == second;
+        x->parts[k].component = is_joined ? (first < second ? first : second) : x->parts[k].component;
+    }
+}
+
+// Mechanisms connected at frames share a component, because an FMU has power ports only.
 static void join_mechanisms(Structure* x)
 {
+    const char* end;
     for (int i = 0; i < x->file->cosim.nbond; i++) {
-        const char* end;
         int a = find_part(x, x->file->cosim.bonds[i].actuator, &end);
         int b = find_part(x, x->file->cosim.bonds[i].port, &end);
-        if (a == ITM_NONE || b == ITM_NONE || !x->parts[b].is_mechanism) {
-            continue;
+        if (a != ITM_NONE && b != ITM_NONE && x->parts[b].is_mechanism) {
+            join(x, a, b);
         }
-        int from = x->parts[b].component, to = x->parts[a].component;
-        for (int k = 0; k < x->npart; k++) {
-            x->parts[k].component = x->parts[k].component == from ? to : x->parts[k].component;
+    }
+}
+
+// So do a mechanism and the part that prescribes one of its motions: the mechanism starts where the motion does.
+static void join_motions(Structure* x)
+{
+    const char* end;
+    for (int i = 0; i < x->file->nconnection && x->status == ITM_OK; i++) {
+        const ItmFileConnection* c = &x->file->connections[i];
+        int from = find_part(x, c->from, &end), to = find_part(x, c->to, &end);
+        if (from != ITM_NONE && to != ITM_NONE && x->parts[to].is_mechanism &&
+            itm_cosim_get_input_info(x->cosim, itm_cosim_find_input(x->cosim, c->to)).is_signal) {
+            join(x, from, to);
+        }
+    }
+}
+
+// The whole system in its initial state, and its outputs.
+static void start_system(Structure* x)
+{
+    x->status = itm_file_create_cosim(&x->cosim, x->file, NULL, x->error);
+    x->y = x->status == ITM_OK ? calloc((size_t)itm_cosim_get_output_count(x->cosim) + 1, sizeof *x->y) : NULL;
+    if (x->status == ITM_OK && x->y == NULL) {
+        x->status = itm_error_set(x->error, ITM_ERR_MEMORY, "itm_export_ssp", NULL, "out of memory");
+    }
+    if (x->status == ITM_OK && itm_cosim_compute_outputs(x->cosim, x->y) != ITM_OK) {
+        x->status = itm_cosim_get_error(x->cosim)->status;
+        if (x->error != NULL) {
+            *x->error = *itm_cosim_get_error(x->cosim);
         }
     }
 }
@@ -118,7 +156,13 @@ static void list_parts(Structure* x)
     if (f->nexternal > 0) {
         refuse(x, "subsystem '%s' is external: a program fills it, and no FMU can", f->externals[0].name);
     }
-    join_mechanisms(x);
+    if (x->status == ITM_OK) {
+        start_system(x);
+    }
+    if (x->status == ITM_OK) {
+        join_mechanisms(x);
+        join_motions(x);
+    }
     for (int i = 0; i < x->npart; i++) {
         x->ncomponent += x->parts[i].component == i;
     }
@@ -136,6 +180,20 @@ static const char* get_name(const Structure* x, int i)
 }
 
 // ---------------------------------------------------------------------------- FMUs
+
+// The macro step of a component in its FMU; 0: that of the model. A mechanism that is connected to others has no interface model port, and
+// its master takes two steps per macro step: two constant forces have the impulse and its moment.
+static double get_step(const Structure* x, int component)
+{
+    int nmechanism = 0;
+    for (int i = 0; i < x->npart; i++) {
+        nmechanism += x->parts[i].component == component && x->parts[i].is_mechanism;
+    }
+    bool is_alone = x->ncomponent == 1;
+    return nmechanism == 0               ? x->parts[component].step
+           : nmechanism > 1 && !is_alone ? 0.5 * x->file->cosim.options.macro_step
+                                         : 0.0;
+}
 
 // Export a component and open its FMU. A subsystem that steps faster than the macro step does so in its FMU too: its master takes micro
 // steps.
@@ -157,8 +215,9 @@ static void export_component(Structure* x, int i)
     for (int k = 0; k < noverride; k++) {
         overrides[k] = options.overrides[k];
     }
-    if (x->parts[i].step > 0.0) {
-        snprintf(step, sizeof step, "cosim.macro_step=%.17g s", x->parts[i].step);
+    double H = get_step(x, i);
+    if (H > 0.0) {
+        snprintf(step, sizeof step, "cosim.macro_step=%.17g s", H);
         overrides[options.noverride++] = step;
     }
     options.overrides = overrides;
@@ -246,6 +305,15 @@ static void write_connection(Structure* x, int from, const char* output, int to,
 
 // ---------------------------------------------------------------------------- connectors
 
+// Take back what was added behind a length.
+static void cut_text(ItmText* text, size_t length)
+{
+    if (!text->has_failed && text->chars != NULL) {
+        text->length = length;
+        text->chars[length] = '\0';
+    }
+}
+
 typedef struct Connectors {
     int component;
     bool* is_listed;  // variables of its FMU
@@ -299,6 +367,39 @@ static void write_connectors(Structure* x, int component)
     }
     itm_text_add(&x->ssd, "        </ssd:Connectors>\n");
     free(c.is_listed);
+}
+
+// A connected input starts with the value that the model has there.
+static void write_start(Structure* x, int from, const char* output, int to, const char* input, double factor,
+                        double offset, void* context)
+{
+    const int* component = context;
+    int i = *component == to ? itm_cosim_find_output(x->cosim, output) : ITM_NONE;
+    (void)from;
+    if (i != ITM_NONE) {
+        itm_text_add(&x->ssd, "                <ssv:Parameter");
+        itm_export_add_attribute(&x->ssd, "name", input);
+        itm_text_add(&x->ssd, "><ssv:Real");
+        itm_export_add_number(&x->ssd, "value", factor * x->y[i] + offset);
+        itm_text_add(&x->ssd, "/></ssv:Parameter>\n");
+    }
+}
+
+static void write_starts(Structure* x, int component)
+{
+    size_t empty = x->ssd.length;
+    itm_text_add(
+        &x->ssd,
+        "        <ssd:ParameterBindings>\n          <ssd:ParameterBinding>\n            <ssd:ParameterValues>\n"
+        "              <ssv:ParameterSet version=\"1.0\" name=\"start\"><ssv:Parameters>\n");
+    size_t begun = x->ssd.length;
+    visit_connections(x, write_start, &component);
+    if (x->ssd.length > begun) {
+        itm_text_add(&x->ssd, "              </ssv:Parameters></ssv:ParameterSet>\n            </ssd:ParameterValues>\n"
+                              "          </ssd:ParameterBinding>\n        </ssd:ParameterBindings>\n");
+    } else {
+        cut_text(&x->ssd, empty);
+    }
 }
 
 // ---------------------------------------------------------------------------- annotations
@@ -481,8 +582,9 @@ static void write_units(Structure* x)
 static void write_structure(Structure* x)
 {
     const char* title = x->file->title[0] != '\0' ? x->file->title : "model";
-    itm_text_add(&x->ssd, XML "<ssd:SystemStructureDescription xmlns:ssd=\"" NAMESPACE
-                              "Description\" xmlns:ssc=\"" NAMESPACE "Common\" version=\"1.0\"");
+    itm_text_add(&x->ssd,
+                 XML "<ssd:SystemStructureDescription xmlns:ssd=\"" NAMESPACE "Description\" xmlns:ssc=\"" NAMESPACE
+                     "Common\" xmlns:ssv=\"" NAMESPACE "ParameterValues\" version=\"1.0\"");
     itm_export_add_attribute(&x->ssd, "name", title);
     itm_text_add(&x->ssd, " generationTool=\"Interim " ITM_VERSION "\">\n  <ssd:System name=\"system\">\n");
     if (has_parameters(x)) {
@@ -503,6 +605,7 @@ static void write_structure(Structure* x)
                             "source=\"resources/%s.fmu\">\n",
                             get_name(x, i));
             write_connectors(x, i);
+            write_starts(x, i);
             annotate_component(x, i);
             itm_text_add(&x->ssd, "      </ssd:Component>\n");
         }
@@ -514,9 +617,8 @@ static void write_structure(Structure* x)
     visit_connections(x, write_connection, NULL);
     if (x->ssd.length > begun) {
         itm_text_add(&x->ssd, "    </ssd:Connections>\n");
-    } else if (x->ssd.chars != NULL) {
-        x->ssd.length = empty;
-        x->ssd.chars[empty] = '\0';
+    } else {
+        cut_text(&x->ssd, empty);
     }
     itm_text_add(&x->ssd, "  </ssd:System>\n");
     write_parameters(x);
@@ -579,6 +681,8 @@ static void finish(Structure* x)
     itm_text_free(&x->ssd);
     itm_text_free(&x->values);
     itm_text_free(&x->mapping);
+    free(x->y);
+    itm_cosim_destroy(x->cosim);
     itm_file_destroy(x->file);
 }
 

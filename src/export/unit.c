@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "cosim/cosim.h"
 #include "drive/drives.h"
 #include "hydraulics/circuit.h"
 #include "hydraulics/data.h"
@@ -37,6 +38,7 @@ struct ItmUnit {
     double force[ITM_UNIT_MOST_PORTS], s[ITM_UNIT_MOST_PORTS], w[ITM_UNIT_MOST_PORTS], slope[ITM_UNIT_MOST_PORTS];
     double W[ITM_UNIT_MOST_PORTS * ITM_UNIT_MOST_PORTS], a0[ITM_UNIT_MOST_PORTS];
     double P0[ITM_UNIT_MOST_PORTS], P1[ITM_UNIT_MOST_PORTS], theta, use_impulses;
+    bool   has_model;            // the ports have an interface model: their mechanism is not connected to others at frames
     bool   is_begun;             // W and a0 belong to the coming step
     bool   is_driven;            // whose micro steps have begun (level 2)
     bool   has_moved;            // ports of subsystems have been set: their forces are to be computed
@@ -226,7 +228,7 @@ static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
     return status;
 }
 
-// Start lengths of the subsystems' ports: those of their own definitions, until they are set.
+// Start positions of the subsystems' ports: those of the model, or of their own definitions, until they are set.
 static void read_start_motion(ItmUnit* u)
 {
     for (int i = 0; i < u->nsubsystem_port; i++) {
@@ -238,6 +240,7 @@ static void read_start_motion(ItmUnit* u)
             int cylinder = itm_circuit_find_cylinder(u->file->circuits[circuit].circuit, port->name);
             u->s[i] = cylinder != ITM_NONE ? data->s[cylinder] : 0.0;
         }
+        u->s[i] = isnan(port->start) ? u->s[i] : port->start;
         itm_hydraulics_destroy(data);
     }
 }
@@ -246,8 +249,6 @@ static ItmStatus build(ItmUnit* u)
 {
     ItmCosimBuilder* b = NULL;
     ItmStatus status = itm_file_create_builder(&b, u->file, &u->error);
-    u->mechanism_bond = u->file->cosim.nbond;
-    u->subsystem_bond = u->mechanism_bond + u->nmechanism_port;
     if (status == ITM_OK && u->nmechanism_port > 0) {
         status = add_mechanism_ports(u, b);
     }
@@ -257,15 +258,43 @@ static ItmStatus build(ItmUnit* u)
     if (status == ITM_OK) {
         status = itm_file_build_cosim(&u->cosim, u->file, b, NULL, &u->error);
     }
+    if (status == ITM_OK) {
+        u->mechanism_bond = itm_cosim_get_bond_count(u->cosim) - u->nport;  // the last ones
+        u->subsystem_bond = u->mechanism_bond + u->nmechanism_port;
+        u->has_model = itm_cosim_get_interface_count(u->cosim) == itm_cosim_get_bond_count(u->cosim);
+    }
     itm_cosim_builder_destroy(b);
     return status;
+}
+
+// A unit as factors of an expression, because a number with a unit takes whole powers only: "kg^0.5/s" is "*(1 kg)^0.5/(1 s)".
+static void write_unit(char* text, size_t size, const char* unit)
+{
+    size_t n = 0;
+    const char* separator = "*";
+    for (const char* at = unit; *at != '\0' && n + 1 < size;) {
+        size_t length = strcspn(at, " /^()"),
+               power = at[length] == '^' ? strspn(at + length + 1, "0123456789.-") + 1 : 0;
+        bool is_number = length == 1 && at[0] == '1';
+        if (length > 0) {
+            n += (size_t)snprintf(text + n, size - n, is_number ? "%s%.*s" : "%s(1 %.*s)", separator, (int)length, at);
+            n += n < size ? (size_t)snprintf(text + n, size - n, "%.*s", (int)power, at + length) : 0;
+            separator = "";
+        } else if (n + 2 < size) {
+            separator = *at == '(' ? separator : "";
+            n += (size_t)snprintf(text + n, size - n, "%s%c", *at == '(' ? separator : "", *at == ' ' ? '*' : *at);
+            length = 1;
+            separator = "";
+        }
+        at += length + power;
+    }
 }
 
 // Read the model with the parameters that were set.
 static ItmStatus load(ItmUnit* u)
 {
     int n = 0;
-    char(*texts)[160] = calloc((size_t)u->variables.count + 1, sizeof *texts);
+    char(*texts)[320] = calloc((size_t)u->variables.count + 1, sizeof *texts);
     const char** overrides = calloc((size_t)u->variables.count + 1, sizeof *overrides);
     if (texts == NULL || overrides == NULL) {
         free(texts);
@@ -276,8 +305,11 @@ static ItmStatus load(ItmUnit* u)
         const ItmUnitVariable* v = &u->variables.items[i];
         bool is_step = v->kind == ITM_UNIT_STEP;
         if (u->is_set[i] && (is_step || v->kind == ITM_UNIT_PARAMETER)) {
-            snprintf(texts[n], sizeof texts[n], "%s=%.17g %s", is_step ? "cosim.macro_step" : v->name, u->values[i],
-                     strcmp(v->unit, "1") == 0 ? "" : v->unit);
+            int length =
+                snprintf(texts[n], sizeof texts[n], "%s=%.17g", is_step ? "cosim.macro_step" : v->name, u->values[i]);
+            char* comma = strchr(texts[n], ',');  // of a locale
+            *(comma != NULL ? comma : texts[n] + length) = comma != NULL ? '.' : '\0';
+            write_unit(texts[n] + length, sizeof texts[n] - (size_t)length, v->unit);
             overrides[n] = texts[n];
             n++;
         }
@@ -322,9 +354,11 @@ static ItmStatus list_ports(ItmUnit* u)
             "%s.position", u->port_names[i]);
         ADD(ITM_UNIT_RATE_OUT, i, is_rotary ? "rad/s" : "m/s", "rate of the position", state.rate, "%s.rate",
             u->port_names[i]);
-        ADD(ITM_UNIT_ACCELERATION, i, is_rotary ? "rad/s^2" : "m/s^2",
-            "acceleration of the position at the present forces, mean over the macro step", 0.0, "%s.acceleration",
-            u->port_names[i]);
+        if (u->has_model) {
+            ADD(ITM_UNIT_ACCELERATION, i, is_rotary ? "rad/s^2" : "m/s^2",
+                "acceleration of the position at the present forces, mean over the macro step", 0.0, "%s.acceleration",
+                u->port_names[i]);
+        }
     }
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const char* name = u->port_names[u->nmechanism_port + i];
@@ -347,7 +381,7 @@ static bool is_rotary(const ItmUnit* u, int port)
 static ItmStatus list_model(ItmUnit* u)
 {
     static const char* const MOBILITIES[] = {"1/kg", "1/(kg m)", "1/(kg m^2)"};
-    int n = u->nmechanism_port;
+    int n = itm_unit_get_model_size(u);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < n * n; i++) {
         ADD(ITM_UNIT_W, i, MOBILITIES[is_rotary(u, i / n) + is_rotary(u, i % n)],
@@ -364,6 +398,10 @@ static ItmStatus list_model(ItmUnit* u)
             "rim.P1[%d]", i + 1);
     }
     if (n > 0) {
+        ADD(ITM_UNIT_RANK, 0, "1", "rank of the mobility; less than the number of ports: some cannot move", n,
+            "rim.rank");
+        ADD(ITM_UNIT_VALIDITY, 0, "1", "1: W and a0 are the whole model; 0: contacts, limits or friction are in reach",
+            1.0, "rim.validity");
         ADD(ITM_UNIT_THETA, 0, "1", "integral of (H - tau)/H^2 over the micro steps", 0.5, "rim.theta");
         ADD(ITM_UNIT_USE_IMPULSES, 0, "1", "1: the step takes P0 and P1; 0: forces", 0.0, "rim.use_impulses");
     }
@@ -419,7 +457,8 @@ static ItmStatus take_ports(ItmUnit* u, const ItmUnitPort* ports, int nport)
         for (int i = 0; i < nport && has_memory; i++) {
             if (ports[i].is_mechanism == (pass == 0)) {
                 ItmUnitPort* port = &u->ports[u->nport];
-                *port = (ItmUnitPort){strdup(ports[i].part), strdup(ports[i].name), ports[i].is_mechanism};
+                *port =
+                    (ItmUnitPort){strdup(ports[i].part), strdup(ports[i].name), ports[i].is_mechanism, ports[i].start};
                 u->nport++;
                 *(pass == 0 ? &u->nmechanism_port : &u->nsubsystem_port) += 1;
                 has_memory = port->part != NULL && port->name != NULL;
@@ -548,9 +587,9 @@ const ItmModelFile* itm_unit_get_file(const ItmUnit* u)
     return u->file;
 }
 
-int itm_unit_get_mechanism_port_count(const ItmUnit* u)
+int itm_unit_get_model_size(const ItmUnit* u)
 {
-    return u->nmechanism_port;
+    return u->has_model ? u->nmechanism_port : 0;
 }
 
 static double* get_place(ItmUnit* u, const ItmUnitVariable* v)
@@ -592,6 +631,17 @@ static ItmStatus begin_step(ItmUnit* u)
     ItmStatus status = keep_error(u, itm_cosim_begin_step(u->cosim, u->mechanism, 0, true, u->W, u->a0));
     u->is_begun = status == ITM_OK;
     return status;
+}
+
+// Directions in which the ports can move, by the scale of what they could do without joints.
+static double compute_rank(const ItmUnit* u)
+{
+    int n = u->nmechanism_port;
+    double scratch[ITM_SPECTRUM_SCRATCH(ITM_UNIT_MOST_PORTS)];
+    ItmRimSpectrum spectrum = {0};
+    bool is_good = itm_rim_compute_spectrum(u->W, u->cosim->mechanisms[u->mechanism].rim.mobility_free, n, &spectrum,
+                                            NULL, NULL, NULL, scratch);
+    return is_good ? spectrum.rank : 0.0;
 }
 
 static void cancel_step(ItmUnit* u)
@@ -660,6 +710,11 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
         for (int k = 0; k < u->nmechanism_port; k++) {
             *value += u->W[v->index * u->nmechanism_port + k] * u->force[k];
         }
+        break;
+    case ITM_UNIT_RANK:
+    case ITM_UNIT_VALIDITY:
+        status = begin_step(u);
+        *value = v->kind == ITM_UNIT_RANK ? compute_rank(u) : (double)(itm_cosim_count_step_contacts(u->cosim) == 0);
         break;
     case ITM_UNIT_W:
     case ITM_UNIT_A0:
@@ -785,7 +840,7 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
                              H, h);
     }
     ItmStatus status = ITM_OK;
-    bool is_impulse = u->use_impulses != 0.0 && u->nmechanism_port > 0;
+    bool is_impulse = u->use_impulses != 0.0 && itm_unit_get_model_size(u) > 0;
     if (is_impulse && n != 1.0) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
                              "impulses belong to one macro step: set the parameter macro_step to %.9g s, not %.9g s", H,
@@ -808,7 +863,7 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
 
 static ItmStatus check_call(ItmUnit* u, bool is_open, size_t n)
 {
-    if (u->cosim == NULL || u->is_driven != is_open || n != (size_t)u->nmechanism_port || n == 0) {
+    if (u->cosim == NULL || u->is_driven != is_open || n != (size_t)itm_unit_get_model_size(u) || n == 0) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_begin", NULL,
                              "%zu ports, or calls out of order: begin, predict and advance, commit or cancel", n);
     }
