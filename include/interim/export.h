@@ -23,7 +23,7 @@ ITM_API ItmExportOptions itm_default_export_options(void);
 // Write an FMU of a model file. Bonds between parts in the FMU and others become ports: force in, position, rate and acceleration
 // out for a mechanism, with an interface model port; position and rate in, force out for a circuit. Values from parts that are
 // not in the FMU become inputs. The binary of the FMU needs libm and libc only. ITM_ERR_INPUT: the model is bad, or there is no
-// such part. ITM_ERR_UNSUPPORTED: robots from URDF files, FMUs, integrators of SUNDIALS. ITM_ERR_IO: a file cannot be read or written.
+// such part. ITM_ERR_UNSUPPORTED: FMUs, integrators of SUNDIALS. ITM_ERR_IO: a file cannot be read or written.
 ITM_API ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error);
 
 // Write a model file as a system structure (SSP 1.0): each mechanism and subsystem as an FMU, with connections, parameters, units and

@@ -6,6 +6,8 @@
 #include "export/export_tree.h"
 #include "export/unit.h"
 #include "fmi/layer.h"
+#include "io/bytes.h"
+#include "io/geometry/urdf.h"
 #include "io/text.h"
 #include "io/tree.h"
 
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 ItmExportOptions itm_default_export_options(void)
@@ -61,6 +64,7 @@ typedef struct Export {
     char identifier[80], token[64];
     bool has_ports;
     ItmText description, terminals, ports, tree;
+    ItmOwned owned;  // bytes of files that the archive reads at its end
 } Export;
 
 static bool is_input(const ItmUnitVariable* v)
@@ -349,6 +353,123 @@ static char* find_binary(const ItmExportOptions* options, ItmError* error)
     return path;
 }
 
+// ---------------------------------------------------------------------------- files of the model
+
+static bool is_robot(const char* name)
+{
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".urdf") == 0;
+}
+
+static bool is_directory(const char* path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+// The mesh `name` of a robot, among the references that follow its own up to those of the next robot; ITM_NONE: it was not found.
+static int find_mesh(const ItmModelFile* file, int robot, const char* name)
+{
+    for (int i = robot + 1; i < file->nreference && !is_robot(file->references[i].name); i++) {
+        if (strcmp(file->references[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static bool parse_robot(ItmUrdf* urdf, ItmDocument* doc, const char* path)
+{
+    const char* why = "";
+    size_t length = 0;
+    char* bytes = itm_bytes_read(path, ITM_DOCUMENT_MAX_BYTES, &length, &why);
+    bool is_good = bytes != NULL && itm_urdf_parse(urdf, doc, bytes, length, path, NULL) == ITM_OK;
+    free(bytes);
+    return is_good;
+}
+
+// References that do not go into the FMU under their own names: meshes of robots, and folders of packages. is_apart (nreference)
+static void mark_apart(const ItmModelFile* file, bool* is_apart)
+{
+    for (int i = 0; i < file->nreference; i++) {
+        ItmUrdf urdf = {0};
+        ItmDocument doc = {0};
+        is_apart[i] = is_apart[i] || is_directory(file->references[i].path);
+        if (is_robot(file->references[i].name) && parse_robot(&urdf, &doc, file->references[i].path)) {
+            for (int k = 0; k < urdf.nshape; k++) {
+                int mesh = urdf.shapes[k].kind == ITM_URDF_MESH ? find_mesh(file, i, urdf.shapes[k].file) : ITM_NONE;
+                if (mesh != ITM_NONE) {
+                    is_apart[mesh] = true;
+                }
+            }
+        }
+        itm_document_free(&doc);
+    }
+}
+
+static void put_bytes(void* context, const void* bytes, size_t count)
+{
+    itm_text_add_bytes(context, bytes, count);
+}
+
+// A mesh of a robot goes into a folder beside it, numbered, because its name may lead anywhere. The name in the tables changes with it.
+static bool add_mesh(zip_t* zip, const ItmModelFile* file, int robot, int mesh, ItmUrdfShape* shape, ItmDocument* doc)
+{
+    char name[320];
+    const char *own = file->references[robot].name, *slash = strrchr(own, '/');
+    const char* ending = strrchr(file->references[mesh].path, '.');
+    snprintf(name, sizeof name, "%.200s.meshes/%d%.16s", slash != NULL ? slash + 1 : own, mesh - robot,
+             ending != NULL ? ending : "");
+    shape->file = itm_owned_copy_string(&doc->owned, name);
+    snprintf(name, sizeof name, "resources/%.*s%s", slash != NULL ? (int)(slash + 1 - own) : 0, own,
+             shape->file != NULL ? shape->file : "");
+    return shape->file != NULL && itm_export_add_file(zip, name, file->references[mesh].path);
+}
+
+// A robot description as tables in place of XML.
+static bool add_robot(zip_t* zip, Export* x, const ItmModelFile* file, int robot)
+{
+    char name[200];
+    ItmUrdf urdf = {0};
+    ItmDocument doc = {0};
+    ItmText table = {0};
+    bool is_good = parse_robot(&urdf, &doc, file->references[robot].path);
+    for (int i = 0; i < urdf.nshape && is_good; i++) {
+        ItmUrdfShape* shape = &urdf.shapes[i];
+        int mesh = shape->kind == ITM_URDF_MESH ? find_mesh(file, robot, shape->file) : ITM_NONE;
+        is_good = mesh == ITM_NONE || add_mesh(zip, file, robot, mesh, shape, &doc);
+    }
+    if (is_good) {
+        itm_urdf_store(&urdf, put_bytes, &table);
+        char* kept = table.has_failed ? NULL : itm_owned_take(&x->owned, table.length, 1);
+        snprintf(name, sizeof name, "resources/%.180s", file->references[robot].name);
+        is_good = kept != NULL && memcpy(kept, table.chars, table.length) != NULL &&
+                  itm_export_add_bytes(zip, name, kept, table.length);
+    }
+    itm_text_free(&table);
+    itm_document_free(&doc);
+    return is_good;
+}
+
+static bool add_references(zip_t* zip, Export* x, const ItmModelFile* file)
+{
+    char name[200];
+    bool* is_apart = itm_owned_take(&x->owned, (size_t)file->nreference + 1, sizeof *is_apart);
+    bool is_good = is_apart != NULL;
+    if (is_good) {
+        mark_apart(file, is_apart);
+    }
+    for (int i = 0; i < file->nreference && is_good; i++) {
+        if (is_robot(file->references[i].name)) {
+            is_good = add_robot(zip, x, file, i);
+        } else if (!is_apart[i]) {
+            snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
+            is_good = itm_export_add_file(zip, name, file->references[i].path);
+        }
+    }
+    return is_good;
+}
+
 static bool fill_archive(zip_t* zip, Export* x, const char* binary)
 {
     char name[200];
@@ -359,10 +480,7 @@ static bool fill_archive(zip_t* zip, Export* x, const char* binary)
                    itm_export_add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
                    itm_export_add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
                    itm_export_add_file(zip, name, binary);
-    for (int i = 0; i < file->nreference && is_good; i++) {
-        snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
-        is_good = itm_export_add_file(zip, name, file->references[i].path);
-    }
+    is_good = is_good && add_references(zip, x, file);
     if (is_good && x->has_ports) {
         is_good = itm_export_add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars,
                                        x->terminals.length);
@@ -419,16 +537,18 @@ static ItmStatus check_options(const ItmExportOptions* o, ItmError* error)
 }
 
 // Referred files keep their names below the resources.
-static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
+static ItmStatus check_references(Export* x, const ItmModelFile* file, ItmError* error)
 {
+    bool* is_apart = itm_owned_take(&x->owned, (size_t)file->nreference + 1, sizeof *is_apart);
+    if (is_apart == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory");
+    }
+    mark_apart(file, is_apart);
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
         size_t n = strlen(name);
-        if (n > 5 && strcmp(name + n - 5, ".urdf") == 0) {
-            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                                 "the model reads '%s': an FMU cannot read URDF files; write the robot as bodies and "
-                                 "joints in the model file",
-                                 name);
+        if (is_apart[i]) {
+            continue;
         }
         if (n > 4 && (strcmp(name + n - 4, ".fmu") == 0 || strcmp(name + n - 4, ".ssp") == 0)) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
@@ -482,7 +602,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     if (status != ITM_OK) {
         return status;
     }
-    status = check_references(itm_unit_get_file(x->unit), error);
+    status = check_references(x, itm_unit_get_file(x->unit), error);
     status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {
         return status;
@@ -611,6 +731,7 @@ ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOpti
     itm_text_free(&x.terminals);
     itm_text_free(&x.ports);
     itm_text_free(&x.tree);
+    itm_owned_free(&x.owned);
     itm_export_free_tree(&part);
     return status;
 }
