@@ -65,7 +65,8 @@ static char* read_resource(const char* folder, const char* name, char** path, si
 
 // ---------------------------------------------------------------------------- ports
 
-// Lines "token TOKEN", "mechanism PART NAME START" and "subsystem PART NAME START", fields separated by tabs; START: bits of a number. The fields stay in text.
+// Lines "token TOKEN", "mechanism PART NAME START" and "subsystem PART NAME START", fields separated by tabs; START: bits of a number.
+// The fields stay in text, which is split at the ends of its lines.
 static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
 {
     int n = 0;
@@ -95,6 +96,16 @@ static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
     return n;
 }
 
+// Lines "tunable PARAMETER" of the split text.
+static void allow_tuning(ItmUnit* unit, const char* text, size_t length)
+{
+    for (const char* line = text; line < text + length; line += strlen(line) + 1) {
+        if (strncmp(line, "tunable\t", 8) == 0) {
+            itm_unit_allow_tuning(unit, line + 8);
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- instances
 
 static ItmUnit* open_unit(const char* folder, const char* token, ItmError* error)
@@ -114,6 +125,9 @@ static ItmUnit* open_unit(const char* folder, const char* token, ItmError* error
                           own_token);
         } else {
             itm_unit_create(&unit, model, nbyte, model_path, ports, n, error);
+        }
+        if (unit != NULL) {
+            allow_tuning(unit, lines, nport_byte);
         }
     }
     free(lines);

@@ -103,7 +103,9 @@ static void add_variable(Export* x, int i)
     itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
     itm_export_add_attribute(out, "name", v->name);
     itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
-                    is_parameter(v) ? "fixed" : "continuous");
+                    v->is_tunable     ? "tunable"
+                    : is_parameter(v) ? "fixed"
+                                      : "continuous");
     if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
     }
@@ -583,6 +585,19 @@ static ItmStatus check_integrators(const ItmModelFile* file, ItmError* error)
     return ITM_OK;
 }
 
+// Parameters that may change while the FMU runs, in the variables and in the list of ports.
+static void note_tunable(Export* x, const ItmNode* root)
+{
+    const ItmModelFile* file = itm_unit_get_file(x->unit);
+    for (int i = 0; i < file->nparameter; i++) {
+        const ItmFileParameter* p = &file->parameters[i];
+        if (!p->is_calculated && itm_export_is_tunable(root, p->name)) {
+            itm_unit_allow_tuning(x->unit, p->name);
+            itm_text_format(&x->ports, "tunable\t%s\n", p->name);
+        }
+    }
+}
+
 // Everything but the archive, from the part of the model that is exported.
 static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
 {
@@ -602,6 +617,7 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     if (status != ITM_OK) {
         return status;
     }
+    note_tunable(x, part->doc.root);
     status = check_references(x, itm_unit_get_file(x->unit), error);
     status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {

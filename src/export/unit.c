@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "base/owned.h"
 #include "cosim/cosim.h"
 #include "drive/drives.h"
 #include "hydraulics/circuit.h"
@@ -31,6 +32,7 @@ struct ItmUnit {
         ItmUnitVariable* items;
         int count, capacity;
     } variables;
+    ItmOwned owned;              // their texts
     double* values;              // of everything that can be set                       (count)
     bool*   is_set;              // before initialization                               (count)
 
@@ -332,9 +334,11 @@ static ItmStatus add_variable(ItmUnit* u, ItmUnitKind kind, int index, const cha
     va_start(arguments, format);
     vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    ItmUnitVariable v = {strdup(name), kind, index, unit, description, start};
-    if (v.name == NULL || !ITM_LIST_APPEND(u->variables, v)) {
-        free(v.name);
+    // copies, because the model is read again at every initialization
+    ItmUnitVariable v = {
+        itm_owned_copy_string(&u->owned, name),        kind,  index, itm_owned_copy_string(&u->owned, unit),
+        itm_owned_copy_string(&u->owned, description), start, false};
+    if (v.name == NULL || v.unit == NULL || v.description == NULL || !ITM_LIST_APPEND(u->variables, v)) {
         return itm_error_set(&u->error, ITM_ERR_MEMORY, "itm_unit_create", NULL, "out of memory");
     }
     return ITM_OK;
@@ -551,9 +555,6 @@ void itm_unit_destroy(ItmUnit* u)
     }
     itm_cosim_destroy(u->cosim);
     itm_file_destroy(u->file);
-    for (int i = 0; i < u->variables.count; i++) {
-        free(u->variables.items[i].name);
-    }
     for (int i = 0; i < u->nport; i++) {
         free(u->ports[i].part);
         free(u->ports[i].name);
@@ -567,6 +568,7 @@ void itm_unit_destroy(ItmUnit* u)
     free(u->y);
     free(u->bytes);
     free(u->path);
+    itm_owned_free(&u->owned);
     free(u);
 }
 
@@ -585,6 +587,15 @@ const ItmUnitVariable* itm_unit_get_variable(const ItmUnit* u, int i)
 const ItmModelFile* itm_unit_get_file(const ItmUnit* u)
 {
     return u->file;
+}
+
+void itm_unit_allow_tuning(ItmUnit* u, const char* parameter)
+{
+    for (int i = 0; i < u->variables.count; i++) {
+        ItmUnitVariable* v = &u->variables.items[i];
+        v->is_tunable =
+            v->is_tunable || (v->kind == ITM_UNIT_PARAMETER && strcmp(v->name + strlen("parameters."), parameter) == 0);
+    }
 }
 
 int itm_unit_get_model_size(const ItmUnit* u)
@@ -741,6 +752,55 @@ ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope)
     return ITM_OK;
 }
 
+// Values that were set before there was a system, and the motion of ports that it starts with.
+static ItmStatus apply_inputs(ItmUnit* u)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < u->variables.count && status == ITM_OK; i++) {
+        const ItmUnitVariable* v = &u->variables.items[i];
+        if (u->is_set[i] && v->kind == ITM_UNIT_INPUT) {
+            status = keep_error(u, itm_cosim_set_input_value(u->cosim, v->index, u->values[i]));
+        }
+    }
+    return status;
+}
+
+// Compile the model again with the present parameters, and go on from the present state. On failure everything stays as it was.
+static ItmStatus retune(ItmUnit* u)
+{
+    if (u->is_driven) {
+        return refuse_order(u, "parameter");
+    }
+    cancel_step(u);
+    size_t size = itm_cosim_get_state_size(u->cosim);
+    void* state = malloc(size + 1);
+    ItmModelFile* file = u->file;
+    ItmCosim* cosim = u->cosim;
+    ItmStatus status = state != NULL ? keep_error(u, itm_cosim_save(cosim, state, size))
+                                     : itm_error_set(&u->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    if (status == ITM_OK) {
+        u->file = NULL;
+        u->cosim = NULL;
+        status = load(u);
+        status = status == ITM_OK ? build(u) : status;
+        status = status == ITM_OK ? apply_inputs(u) : status;
+        if (status == ITM_OK && itm_cosim_get_state_size(u->cosim) != size) {
+            status = itm_error_set(&u->error, ITM_ERR_INPUT, __func__, NULL,
+                                   "the parameter changes the states of the model: set it before initialization");
+        }
+        status = status == ITM_OK ? keep_error(u, itm_cosim_restore(u->cosim, state, size)) : status;
+        ItmModelFile* old_file = status == ITM_OK ? file : u->file;
+        ItmCosim* old_cosim = status == ITM_OK ? cosim : u->cosim;
+        u->file = status == ITM_OK ? u->file : file;
+        u->cosim = status == ITM_OK ? u->cosim : cosim;
+        itm_cosim_destroy(old_cosim);
+        itm_file_destroy(old_file);
+        u->has_outputs = false;
+    }
+    free(state);
+    return status;
+}
+
 static bool is_fixed(const ItmUnitVariable* v)
 {
     return v->kind == ITM_UNIT_PARAMETER || v->kind == ITM_UNIT_STEP;
@@ -750,7 +810,8 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(u, variable);
     double* place = v != NULL ? get_place(u, v) : NULL;
-    bool can_be_set = v != NULL && (place != NULL || v->kind == ITM_UNIT_INPUT || (is_fixed(v) && u->cosim == NULL));
+    bool can_be_set =
+        v != NULL && (place != NULL || v->kind == ITM_UNIT_INPUT || v->is_tunable || (is_fixed(v) && u->cosim == NULL));
     if (!can_be_set || !isfinite(value)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL, "'%s' %s",
                              v != NULL ? v->name : "?",
@@ -758,8 +819,14 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
                              : !can_be_set ? "is an output, or a parameter after initialization, and cannot be set"
                                            : "must be finite");
     }
+    double before = u->values[variable];
     u->values[variable] = value;
     u->is_set[variable] = true;
+    if (v->is_tunable && u->cosim != NULL && value != before) {
+        ItmStatus status = retune(u);
+        u->values[variable] = status == ITM_OK ? value : before;
+        return status;
+    }
     if (place != NULL) {
         u->has_moved = u->has_moved || v->kind == ITM_UNIT_POSITION_IN || v->kind == ITM_UNIT_RATE_IN;
         *place = value;
@@ -775,19 +842,6 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
 }
 
 // ---------------------------------------------------------------------------- running
-
-// Values that were set before there was a system, and the motion of ports that it starts with.
-static ItmStatus apply_inputs(ItmUnit* u)
-{
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < u->variables.count && status == ITM_OK; i++) {
-        const ItmUnitVariable* v = &u->variables.items[i];
-        if (u->is_set[i] && v->kind == ITM_UNIT_INPUT) {
-            status = keep_error(u, itm_cosim_set_input_value(u->cosim, v->index, u->values[i]));
-        }
-    }
-    return status;
-}
 
 ItmStatus itm_unit_initialize(ItmUnit* u)
 {
@@ -963,6 +1017,17 @@ ItmStatus itm_unit_save(ItmUnit* u, void* bytes, size_t size)
     return keep_error(u, itm_cosim_save(u->cosim, (char*)bytes + own, size - own));
 }
 
+// Whether a tunable parameter has another value in a state.
+static bool has_other_parameters(const ItmUnit* u, const void* bytes)
+{
+    const double* values = (const double*)bytes + count_own_reals(u) - u->variables.count;
+    bool has = false;
+    for (int i = 0; i < u->variables.count; i++) {
+        has = has || (u->variables.items[i].is_tunable && values[i] != u->values[i]);
+    }
+    return has;
+}
+
 ItmStatus itm_unit_restore(ItmUnit* u, const void* bytes, size_t size)
 {
     if (u->cosim == NULL || size != itm_unit_get_state_size(u)) {
@@ -971,8 +1036,10 @@ ItmStatus itm_unit_restore(ItmUnit* u, const void* bytes, size_t size)
     cancel_step(u);
     u->has_outputs = false;
     size_t own = sizeof(double) * count_own_reals(u);
+    bool is_tuned = has_other_parameters(u, bytes);
     copy_own(u, (double*)(uintptr_t)bytes, false);
-    return keep_error(u, itm_cosim_restore(u->cosim, (const char*)bytes + own, size - own));
+    ItmStatus status = is_tuned ? retune(u) : ITM_OK;
+    return status == ITM_OK ? keep_error(u, itm_cosim_restore(u->cosim, (const char*)bytes + own, size - own)) : status;
 }
 
 const ItmError* itm_unit_get_error(const ItmUnit* u)

@@ -37,12 +37,13 @@ typedef enum ItmUnitKind {
 } ItmUnitKind;
 
 typedef struct ItmUnitVariable {
-    char* name;
+    const char* name;
     ItmUnitKind kind;
     int index;         // parameter, input, output, port, or place in W
     const char* unit;  // SI
     const char* description;
     double start;
+    bool is_tunable;  // a parameter that may be set after initialization
 } ItmUnitVariable;
 
 // An end of a bond that stays in the unit.
@@ -66,6 +67,10 @@ const ItmUnitVariable* itm_unit_get_variable(const ItmUnit* u, int i);
 const ItmModelFile* itm_unit_get_file(const ItmUnit* u);
 // Ports of the mechanism with an interface model, in the order of W; 0: none.
 int itm_unit_get_model_size(const ItmUnit* u);
+
+// Allow a parameter to be set after initialization: the model is compiled again and continues from its state. No effect if there is no
+// such parameter.
+void itm_unit_allow_tuning(ItmUnit* u, const char* parameter);
 
 // Reading W, a0 or outputs may compute. ITM_ERR_ARGUMENT: no such variable, or it cannot be set at this time.
 ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value);
