@@ -404,15 +404,18 @@ static void write_starts(Structure* x, int component)
 
 // ---------------------------------------------------------------------------- annotations
 
-// Text of YAML between the marks of XML.
+// Text of YAML in an element, because SSP 1.0 has no text in annotations.
 static void begin_annotation(Structure* x, const char* indent)
 {
-    itm_text_format(&x->ssd, "%s<ssd:Annotations><ssc:Annotation type=\"" ITM_SSP_ANNOTATION "\">", indent);
+    itm_text_format(&x->ssd,
+                    "%s<ssd:Annotations><ssc:Annotation type=\"" ITM_SSP_ANNOTATION
+                    "\"><yaml xmlns=\"urn:" ITM_SSP_ANNOTATION "\">",
+                    indent);
 }
 
 static void end_annotation(Structure* x)
 {
-    itm_text_add(&x->ssd, "</ssc:Annotation></ssd:Annotations>\n");
+    itm_text_add(&x->ssd, "</yaml></ssc:Annotation></ssd:Annotations>\n");
 }
 
 // A port of a component: "cyl1: {force: crane-cyl1.force, ...}". Names of variables that are angles: torque, angle.
