@@ -1,4 +1,4 @@
-// interim export: an FMU from a model file.
+// interim export: an FMU or a system of FMUs from a model file.
 #include "app.h"
 
 #include <stdio.h>
@@ -43,13 +43,15 @@ static int export(const AppArguments* arguments, const char* output, char** part
         }
     }
     ItmError error = {0};
-    if (itm_export_fmu(arguments->model, output, &options, &error) != ITM_OK) {
+    bool is_system = app_path_has_ending(output, ".ssp");
+    if ((is_system ? itm_export_ssp : itm_export_fmu)(arguments->model, output, &options, &error) != ITM_OK) {
         app_print_error(&error);
         return APP_BAD_INPUT;
     }
     struct stat about;
     if (!arguments->is_quiet && stat(output, &about) == 0) {
-        printf("%s: FMU for co-simulation, FMI %d.0, %.2f MB\n", output, options.version, 1e-6 * (double)about.st_size);
+        printf("%s: %s for co-simulation, FMI %d.0, %.2f MB\n", output, is_system ? "SSP of FMUs" : "FMU",
+               options.version, 1e-6 * (double)about.st_size);
     }
     return APP_FINISHED;
 }
@@ -76,7 +78,7 @@ static int run(const AppArguments* arguments)
 }
 
 static const AppOption OPTIONS[] = {
-    {APP_OPTION_OUTPUT, "--output", 'o', "FILE.fmu", NULL, "the FMU; default: MODEL.fmu"},
+    {APP_OPTION_OUTPUT, "--output", 'o', "FILE", NULL, "the FMU, or a system of FMUs (.ssp); default: MODEL.fmu"},
     {APP_OPTION_WORD, "--fmi", 0, "VERSION", NULL, "2 or 3; default 3"},
     {APP_OPTION_WORD, "--part", 0, "NAME,...", NULL, "mechanisms and subsystems to export; default: all"},
     {APP_OPTION_WORD, "--binary", 0, "FILE.so", NULL, "binary of exported FMUs; default: the installed one"},
@@ -88,12 +90,14 @@ static const AppOption OPTIONS[] = {
 const AppCommand app_export_command = {
     .name = "export",
     .synopsis = "MODEL.yaml [OPTION]...",
-    .help = "write an FMU of a model, or of a part of it",
+    .help = "write an FMU of a model or of a part of it, or a system of FMUs (SSP)",
     .details =
         "Writes an FMU for co-simulation (FMI 2.0 or 3.0) that runs the model in any tool. It holds the engine and\n"
         "needs libm and libc only. Parameters of the model are parameters of the FMU; unconnected inputs are inputs;\n"
         "results are outputs. With --part the FMU holds some mechanisms and subsystems: bonds to the others become\n"
-        "ports, and a mechanism then offers its interface model, so that a master can couple it at large steps.",
+        "ports, and a mechanism then offers its interface model, so that a master can couple it at large steps.\n"
+        "An output file *.ssp is a system structure (SSP): every mechanism and subsystem as an FMU, with connections and\n"
+        "parameters; `interim run` couples it as the model.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

@@ -65,7 +65,8 @@ static char* read_resource(const char* folder, const char* name, char** path, si
 
 // ---------------------------------------------------------------------------- ports
 
-// Lines "token TOKEN", "mechanism PART NAME" and "subsystem PART NAME", fields separated by tabs. The fields stay in text.
+// Lines "token TOKEN", "mechanism PART NAME START" and "subsystem PART NAME START", fields separated by tabs; START: bits of a number.
+// The fields stay in text, which is split at the ends of its lines.
 static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
 {
     int n = 0;
@@ -80,12 +81,29 @@ static int parse_ports(char* text, ItmUnitPort* ports, const char** token)
         if (part != NULL && name == NULL && strncmp(line, "token", 5) == 0) {
             *token = part + 1;
         } else if (name != NULL && n < ITM_UNIT_MOST_PORTS) {
+            char* start = strchr(name + 1, '\t');
+            unsigned long long bits = start != NULL ? strtoull(start + 1, NULL, 16) : 0;
+            double position;
+            memcpy(&position, &bits, sizeof position);
             *part = *name = '\0';
-            ports[n++] = (ItmUnitPort){part + 1, name + 1, strcmp(line, "mechanism") == 0};
+            if (start != NULL) {
+                *start = '\0';
+            }
+            ports[n++] = (ItmUnitPort){part + 1, name + 1, strcmp(line, "mechanism") == 0, position};
         }
         line = next;
     }
     return n;
+}
+
+// Lines "tunable PARAMETER" of the split text.
+static void allow_tuning(ItmUnit* unit, const char* text, size_t length)
+{
+    for (const char* line = text; line < text + length; line += strlen(line) + 1) {
+        if (strncmp(line, "tunable\t", 8) == 0) {
+            itm_unit_allow_tuning(unit, line + 8);
+        }
+    }
 }
 
 // ---------------------------------------------------------------------------- instances
@@ -107,6 +125,9 @@ static ItmUnit* open_unit(const char* folder, const char* token, ItmError* error
                           own_token);
         } else {
             itm_unit_create(&unit, model, nbyte, model_path, ports, n, error);
+        }
+        if (unit != NULL) {
+            allow_tuning(unit, lines, nport_byte);
         }
     }
     free(lines);
@@ -152,7 +173,8 @@ void instance_destroy(Instance* x)
 static bool needs_model(const Instance* x, unsigned reference)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(x->unit, (int)reference);
-    return v != NULL && (v->kind == ITM_UNIT_W || v->kind == ITM_UNIT_A0 || v->kind == ITM_UNIT_ACCELERATION);
+    return v != NULL && (v->kind == ITM_UNIT_W || v->kind == ITM_UNIT_A0 || v->kind == ITM_UNIT_ACCELERATION ||
+                         v->kind == ITM_UNIT_RANK || v->kind == ITM_UNIT_VALIDITY);
 }
 
 ItmStatus instance_get(Instance* x, const unsigned* references, size_t n, double* values)
@@ -233,7 +255,7 @@ ItmStatus instance_read_state(Instance* x, const void* bytes, size_t size, void*
 bool instance_differentiate(Instance* x, const unsigned* unknowns, size_t nunknown, const unsigned* knowns,
                             size_t nknown, const double* seed, double* sensitivity)
 {
-    int n = itm_unit_get_mechanism_port_count(x->unit), first = -1;
+    int n = itm_unit_get_model_size(x->unit), first = -1;
     for (int i = 0; i < itm_unit_get_variable_count(x->unit) && first < 0; i++) {
         first = itm_unit_get_variable(x->unit, i)->kind == ITM_UNIT_W ? i : -1;
     }

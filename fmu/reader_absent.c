@@ -1,7 +1,8 @@
-// Parts of model files that an exported FMU has no reader for: robot descriptions and system structures, which are XML, recordings, and
-// FMUs. `interim export` refuses such models.
+// Parts of model files that an exported FMU has no reader for: XML, recordings, and FMUs. `interim export` writes robot descriptions as
+// tables and recordings into the model, and refuses the rest.
 #include "fmi/mechanism.h"
 #include "fmi/ssp.h"
+#include "io/geometry/urdf.h"
 #include "io/model/file.h"
 #include "io/model/reader.h"
 
@@ -9,11 +10,12 @@
 
 // ---------------------------------------------------------------------------- sections
 
-void itm_read_urdf(ItmReader* r, const ItmNode* node)
+// The exporter has put tables in place of the XML.
+ItmStatus itm_urdf_parse(ItmUrdf* robot, ItmDocument* doc, const char* bytes, size_t length, const char* path,
+                         ItmError* error)
 {
-    if (node != NULL) {
-        itm_reader_fail(r, node, "a model with a URDF file cannot be exported");
-    }
+    (void)path;
+    return itm_urdf_restore(robot, doc, bytes, length, error);
 }
 
 void itm_read_recording(ItmReader* r, const ItmNode* node, ItmSignalDef* def, ItmSignalUnit* unit)
@@ -82,7 +84,7 @@ ItmStatus itm_file_make_ssp_document(ItmDocument* doc, const ItmSsp* ssp, const 
     return refuse(error);
 }
 
-void itm_fmi_close(ItmFmu* fmu)
+void itm_fmu_close(ItmFmu* fmu)
 {
     (void)fmu;
 }

@@ -12,7 +12,7 @@ import sys
 
 # in the order of their includes
 HEADERS = ("base", "signal", "model", "flexible", "mlcp", "contact", "data", "hydraulics", "control", "drive", "verdict", "cosim", "file",
-           "provenance", "results", "run", "report", "export", "study")
+           "provenance", "results", "run", "report", "export", "fmu", "study")
 
 
 def read_headers(include: pathlib.Path) -> str:

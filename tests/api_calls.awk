@@ -17,7 +17,7 @@
         base = type; sub(/^const /, "", base); sub(/\*.*/, "", base)
         if (type ~ /\*\*$/) v = "OUTPUT"
         else if (base == "ItmError" || base ~ /(Handler|Maker)$/) v = "NULL"
-        else if (base ~ /^Itm(Model|Data|Cosim|CosimBuilder|ModelBuilder|Circuit|CircuitBuilder|Hydraulics|Control|ControlBuilder|Controller|Results|MlcpWorkspace|ModelFile|FileCircuit|FileFmu|Run|Linear|Drives|Table|Provenance|Study|StudyPool)$/)
+        else if (base ~ /^Itm(Model|Data|Cosim|CosimBuilder|ModelBuilder|Circuit|CircuitBuilder|Hydraulics|Control|ControlBuilder|Controller|Results|MlcpWorkspace|ModelFile|FileCircuit|FileFmu|Run|Linear|Drives|Table|Provenance|Study|StudyPool|Fmu)$/)
             v = "HANDLE(" handles++ ", " base ")"
         else if (type == "const char*") v = "STRING"
         else if (type ~ /const char\* const/) v = "NULL"

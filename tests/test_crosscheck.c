@@ -13,11 +13,11 @@ static ItmTable* make_table(const char* text)
     return table;
 }
 
-static ItmCrosscheck compare_as(const char* run, const char* reference, bool is_discrete)
+static ItmFmuComparison compare_as(const char* run, const char* reference, bool is_discrete)
 {
     bool kinds[2] = {false, is_discrete};
     ItmTable *a = make_table(run), *b = make_table(reference);
-    ItmCrosscheck c;
+    ItmFmuComparison c;
     ItmError error = {0};
     CHECK_OK(itm_crosscheck_compare(&c, a, b, ITM_CROSSCHECK_SHARE, kinds, &error), &error);
     itm_results_table_destroy(a);
@@ -26,7 +26,7 @@ static ItmCrosscheck compare_as(const char* run, const char* reference, bool is_
     return c;
 }
 
-static ItmCrosscheck compare(const char* run, const char* reference)
+static ItmFmuComparison compare(const char* run, const char* reference)
 {
     return compare_as(run, reference, false);
 }
@@ -37,7 +37,7 @@ static void values_within_one_percent_of_the_range_pass(void** state)
 {
     (void)state;
     assert_true(compare("time,y\n0,0.099\n10,10.099\n", RAMP).has_passed);
-    ItmCrosscheck c = compare("time,y\n0,0\n10,10.101\n", RAMP);
+    ItmFmuComparison c = compare("time,y\n0,0\n10,10.101\n", RAMP);
     assert_false(c.has_passed);
     CHECK_NEAR(c.worst_share, 0.101 / 10.0, 1e-12);
     CHECK_NEAR(c.worst_time, 10.0, 0.0);
@@ -92,7 +92,7 @@ static void short_runs_missing_signals_and_nan_fail(void** state)
     assert_false(compare("time,z\n0,0\n10,10\n", RAMP).has_passed);
     assert_false(compare("time,y\n0,0\n2,nan\n10,10\n", RAMP).has_passed);
     ItmTable *a = make_table("time,y\n1,0\n0,0\n"), *b = make_table(RAMP);
-    ItmCrosscheck c;
+    ItmFmuComparison c;
     ItmError error = {0};
     assert_int_equal(itm_crosscheck_compare(&c, a, b, ITM_CROSSCHECK_SHARE, NULL, &error), ITM_ERR_INPUT);
     assert_non_null(strstr(error.message, "run backwards"));

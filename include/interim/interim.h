@@ -20,6 +20,7 @@
 #include "interim/verdict.h"
 #include "interim/cosim.h"
 #include "interim/export.h"
+#include "interim/fmu.h"
 #include "interim/file.h"
 #include "interim/provenance.h"
 #include "interim/results.h"

@@ -119,8 +119,10 @@ static ItmStatus hold_circuit(ItmCosim* x, const ItmCosimStart* start, ItmHydrau
     for (int i = 0; i < subsystem->table.nport; i++) {
         bool is_bound = subsystem->bonds[i] != ITM_NONE;
         const ItmBond* bond = is_bound ? &x->bonds[subsystem->bonds[i]] : NULL;
-        double other = start->force != NULL ? start->force[i] : NAN;
-        subsystem->force[i] = is_bound ? x->mechanisms[bond->mechanism].lambda[bond->slot] : other;
+        double given = start->force != NULL ? start->force[i] : NAN;
+        // a foreign mechanism may follow its partner whatever the force
+        bool is_given = !is_bound || (x->mechanisms[bond->mechanism].foreign != NULL && isfinite(given));
+        subsystem->force[i] = is_given ? given : x->mechanisms[bond->mechanism].lambda[bond->slot];
     }
     statics.force = subsystem->force;
     statics.is_free = start->is_free;

@@ -2,9 +2,12 @@
 #include "interim/export.h"
 
 #include "base/error.h"
+#include "export/export.h"
 #include "export/export_tree.h"
 #include "export/unit.h"
 #include "fmi/layer.h"
+#include "io/bytes.h"
+#include "io/geometry/urdf.h"
 #include "io/text.h"
 #include "io/tree.h"
 
@@ -12,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-#include <zip.h>
 
 ItmExportOptions itm_default_export_options(void)
 {
@@ -61,6 +64,7 @@ typedef struct Export {
     char identifier[80], token[64];
     bool has_ports;
     ItmText description, terminals, ports, tree;
+    ItmOwned owned;  // bytes of files that the archive reads at its end
 } Export;
 
 static bool is_input(const ItmUnitVariable* v)
@@ -75,14 +79,14 @@ static bool is_parameter(const ItmUnitVariable* v)
     return v->kind == ITM_UNIT_PARAMETER || v->kind == ITM_UNIT_STEP;
 }
 
-static void add_attribute(ItmText* out, const char* name, const char* value)
+void itm_export_add_attribute(ItmText* out, const char* name, const char* value)
 {
     itm_text_format(out, " %s=\"", name);
     itm_text_add_html(out, value);
     itm_text_add(out, "\"");
 }
 
-static void add_number(ItmText* out, const char* name, double value)
+void itm_export_add_number(ItmText* out, const char* name, double value)
 {
     itm_text_format(out, " %s=\"", name);
     itm_text_add_number(out, value, 17);
@@ -97,22 +101,24 @@ static void add_variable(Export* x, int i)
     bool is_time = v->kind == ITM_UNIT_TIME;
     const char* causality = is_time ? "independent" : is_parameter(v) ? "parameter" : is_input(v) ? "input" : "output";
     itm_text_add(out, is_two ? "    <ScalarVariable" : "    <Float64");
-    add_attribute(out, "name", v->name);
+    itm_export_add_attribute(out, "name", v->name);
     itm_text_format(out, " valueReference=\"%d\" causality=\"%s\" variability=\"%s\"", i, causality,
-                    is_parameter(v) ? "fixed" : "continuous");
+                    v->is_tunable     ? "tunable"
+                    : is_parameter(v) ? "fixed"
+                                      : "continuous");
     if (!is_input(v) && !is_time) {
         itm_text_format(out, " initial=\"%s\"", is_parameter(v) ? "exact" : "calculated");
     }
     if (!is_two && (v->kind == ITM_UNIT_RATE_IN || v->kind == ITM_UNIT_POSITION_IN)) {
         itm_text_add(out, " intermediateUpdate=\"true\"");
     }
-    add_attribute(out, "description", v->description);
+    itm_export_add_attribute(out, "description", v->description);
     itm_text_add(out, is_two ? "><Real" : "");
     if (has_unit) {
-        add_attribute(out, "unit", v->unit);
+        itm_export_add_attribute(out, "unit", v->unit);
     }
     if (is_input(v) || is_parameter(v)) {
-        add_number(out, "start", v->start);
+        itm_export_add_number(out, "start", v->start);
     }
     if (v->kind == ITM_UNIT_ACCELERATION) {
         itm_text_format(out, " derivative=\"%d\"", is_two ? i : i - 1);  // the rate stands before it
@@ -120,14 +126,13 @@ static void add_variable(Export* x, int i)
     itm_text_add(out, is_two ? "/></ScalarVariable>\n" : "/>\n");
 }
 
-// Exponents of the base units of a unit as model files have it.
-static void add_unit(ItmText* out, const char* unit)
+void itm_export_add_unit(ItmText* out, const char* prefix, const char* unit)
 {
     static const char* const NAMES[] = {"m", "kg", "s", "A", "K"};
     ItmExportUnit base;
-    itm_text_add(out, "    <Unit");
-    add_attribute(out, "name", unit);
-    itm_text_add(out, "><BaseUnit");
+    itm_text_format(out, "    <%sUnit", prefix);
+    itm_export_add_attribute(out, "name", unit);
+    itm_text_format(out, "><%sBaseUnit", prefix);
     if (itm_export_read_unit(unit, &base)) {
         for (int i = 0; i < 5; i++) {
             if (base.e[i] != 0) {
@@ -138,7 +143,7 @@ static void add_unit(ItmText* out, const char* unit)
             itm_text_add(out, " rad=\"1\"");
         }
     }
-    itm_text_add(out, "/></Unit>\n");
+    itm_text_format(out, "/></%sUnit>\n", prefix);
 }
 
 static bool is_first_unit(const ItmUnit* unit, int i)
@@ -156,7 +161,7 @@ static void add_units(Export* x)
     itm_text_add(&x->description, "  <UnitDefinitions>\n");
     for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
         if (is_first_unit(x->unit, i)) {
-            add_unit(&x->description, itm_unit_get_variable(x->unit, i)->unit);
+            itm_export_add_unit(&x->description, "", itm_unit_get_variable(x->unit, i)->unit);
         }
     }
     itm_text_add(&x->description, "  </UnitDefinitions>\n");
@@ -193,8 +198,8 @@ static void describe(Export* x)
     const ItmModelFile* file = itm_unit_get_file(x->unit);
     itm_text_format(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiModelDescription fmiVersion=\"%s\"",
                     is_two ? "2.0" : "3.0");
-    add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
-    add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
+    itm_export_add_attribute(out, "modelName", x->title[0] != '\0' ? x->title : x->identifier);
+    itm_export_add_attribute(out, is_two ? "guid" : "instantiationToken", x->token);
     itm_text_add(out, " generationTool=\"Interim " ITM_VERSION "\"");
     itm_text_add(out, is_two ? " variableNamingConvention=\"flat\" numberOfEventIndicators=\"0\">\n"
                              : " variableNamingConvention=\"flat\">\n");
@@ -203,20 +208,21 @@ static void describe(Export* x)
     itm_text_add(out, is_two ? " canGetAndSetFMUstate=\"true\" canSerializeFMUstate=\"true\""
                              : " canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"");
     itm_text_format(out, " %s=\"%s\"", is_two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives",
-                    itm_unit_get_mechanism_port_count(x->unit) > 0 ? "true" : "false");
+                    itm_unit_get_model_size(x->unit) > 0 ? "true" : "false");
     if (is_two) {
         itm_text_add(out, " canInterpolateInputs=\"true\"");
     } else {
         itm_text_add(out, " providesIntermediateUpdate=\"true\" mightReturnEarlyFromDoStep=\"true\"");
-        add_number(out, "fixedInternalStepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+        itm_export_add_number(out, "fixedInternalStepSize",
+                              itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     }
     itm_text_add(out, "/>\n");
     add_units(x);
     itm_text_add(out,
                  "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"reason of a failed call\"/>\n"
                  "  </LogCategories>\n  <DefaultExperiment startTime=\"0\"");
-    add_number(out, "stopTime", file->run.duration);
-    add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
+    itm_export_add_number(out, "stopTime", file->run.duration);
+    itm_export_add_number(out, "stepSize", itm_unit_get_variable(x->unit, itm_export_find_step(x->unit))->start);
     itm_text_add(out, "/>\n  <ModelVariables>\n");
     for (int i = 0; i < itm_unit_get_variable_count(x->unit); i++) {
         add_variable(x, i);
@@ -231,7 +237,7 @@ static void describe(Export* x)
 static void add_member(ItmText* out, const char* indent, const ItmUnitVariable* v, const char* member)
 {
     itm_text_format(out, "%s<TerminalMemberVariable", indent);
-    add_attribute(out, "variableName", v->name);
+    itm_export_add_attribute(out, "variableName", v->name);
     itm_text_format(out, " memberName=\"%s\" variableKind=\"signal\"/>\n", member);
 }
 
@@ -262,7 +268,7 @@ static void add_terminals(Export* x)
         }
         itm_text_add(out, "    </Terminal>\n");
     }
-    if (itm_unit_get_mechanism_port_count(x->unit) > 0) {
+    if (itm_unit_get_model_size(x->unit) > 0) {
         itm_text_add(out,
                      "    <Terminal name=\"rim\" matchingRule=\"plug\" terminalKind=\"" ITM_LAYER_NAME ".model\">\n");
         for (int i = 0; i < n; i++) {
@@ -285,7 +291,7 @@ static void add_terminals(Export* x)
 
 // ---------------------------------------------------------------------------- archive
 
-static bool add_bytes(zip_t* zip, const char* name, const void* bytes, size_t length)
+bool itm_export_add_bytes(zip_t* zip, const char* name, const void* bytes, size_t length)
 {
     zip_source_t* source = zip_source_buffer(zip, bytes, length, 0);
     if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
@@ -295,7 +301,7 @@ static bool add_bytes(zip_t* zip, const char* name, const void* bytes, size_t le
     return true;
 }
 
-static bool add_file(zip_t* zip, const char* name, const char* path)
+bool itm_export_add_file(zip_t* zip, const char* name, const char* path)
 {
     zip_source_t* source = zip_source_file(zip, path, 0, -1);
     if (source == NULL || zip_file_add(zip, name, source, ZIP_FL_OVERWRITE | ZIP_FL_ENC_UTF_8) < 0) {
@@ -349,56 +355,178 @@ static char* find_binary(const ItmExportOptions* options, ItmError* error)
     return path;
 }
 
+// ---------------------------------------------------------------------------- files of the model
+
+static bool is_robot(const char* name)
+{
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".urdf") == 0;
+}
+
+static bool is_directory(const char* path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+// The mesh `name` of a robot, among the references that follow its own up to those of the next robot; ITM_NONE: it was not found.
+static int find_mesh(const ItmModelFile* file, int robot, const char* name)
+{
+    for (int i = robot + 1; i < file->nreference && !is_robot(file->references[i].name); i++) {
+        if (strcmp(file->references[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+static bool parse_robot(ItmUrdf* urdf, ItmDocument* doc, const char* path)
+{
+    const char* why = "";
+    size_t length = 0;
+    char* bytes = itm_bytes_read(path, ITM_DOCUMENT_MAX_BYTES, &length, &why);
+    bool is_good = bytes != NULL && itm_urdf_parse(urdf, doc, bytes, length, path, NULL) == ITM_OK;
+    free(bytes);
+    return is_good;
+}
+
+// References that do not go into the FMU under their own names: meshes of robots, and folders of packages. is_apart (nreference)
+static void mark_apart(const ItmModelFile* file, bool* is_apart)
+{
+    for (int i = 0; i < file->nreference; i++) {
+        ItmUrdf urdf = {0};
+        ItmDocument doc = {0};
+        is_apart[i] = is_apart[i] || is_directory(file->references[i].path);
+        if (is_robot(file->references[i].name) && parse_robot(&urdf, &doc, file->references[i].path)) {
+            for (int k = 0; k < urdf.nshape; k++) {
+                int mesh = urdf.shapes[k].kind == ITM_URDF_MESH ? find_mesh(file, i, urdf.shapes[k].file) : ITM_NONE;
+                if (mesh != ITM_NONE) {
+                    is_apart[mesh] = true;
+                }
+            }
+        }
+        itm_document_free(&doc);
+    }
+}
+
+static void put_bytes(void* context, const void* bytes, size_t count)
+{
+    itm_text_add_bytes(context, bytes, count);
+}
+
+// A mesh of a robot goes into a folder beside it, numbered, because its name may lead anywhere. The name in the tables changes with it.
+static bool add_mesh(zip_t* zip, const ItmModelFile* file, int robot, int mesh, ItmUrdfShape* shape, ItmDocument* doc)
+{
+    char name[320];
+    const char *own = file->references[robot].name, *slash = strrchr(own, '/');
+    const char* ending = strrchr(file->references[mesh].path, '.');
+    snprintf(name, sizeof name, "%.200s.meshes/%d%.16s", slash != NULL ? slash + 1 : own, mesh - robot,
+             ending != NULL ? ending : "");
+    shape->file = itm_owned_copy_string(&doc->owned, name);
+    snprintf(name, sizeof name, "resources/%.*s%s", slash != NULL ? (int)(slash + 1 - own) : 0, own,
+             shape->file != NULL ? shape->file : "");
+    return shape->file != NULL && itm_export_add_file(zip, name, file->references[mesh].path);
+}
+
+// A robot description as tables in place of XML.
+static bool add_robot(zip_t* zip, Export* x, const ItmModelFile* file, int robot)
+{
+    char name[200];
+    ItmUrdf urdf = {0};
+    ItmDocument doc = {0};
+    ItmText table = {0};
+    bool is_good = parse_robot(&urdf, &doc, file->references[robot].path);
+    for (int i = 0; i < urdf.nshape && is_good; i++) {
+        ItmUrdfShape* shape = &urdf.shapes[i];
+        int mesh = shape->kind == ITM_URDF_MESH ? find_mesh(file, robot, shape->file) : ITM_NONE;
+        is_good = mesh == ITM_NONE || add_mesh(zip, file, robot, mesh, shape, &doc);
+    }
+    if (is_good) {
+        itm_urdf_store(&urdf, put_bytes, &table);
+        char* kept = table.has_failed ? NULL : itm_owned_take(&x->owned, table.length, 1);
+        snprintf(name, sizeof name, "resources/%.180s", file->references[robot].name);
+        is_good = kept != NULL && memcpy(kept, table.chars, table.length) != NULL &&
+                  itm_export_add_bytes(zip, name, kept, table.length);
+    }
+    itm_text_free(&table);
+    itm_document_free(&doc);
+    return is_good;
+}
+
+static bool add_references(zip_t* zip, Export* x, const ItmModelFile* file)
+{
+    char name[200];
+    bool* is_apart = itm_owned_take(&x->owned, (size_t)file->nreference + 1, sizeof *is_apart);
+    bool is_good = is_apart != NULL;
+    if (is_good) {
+        mark_apart(file, is_apart);
+    }
+    for (int i = 0; i < file->nreference && is_good; i++) {
+        if (is_robot(file->references[i].name)) {
+            is_good = add_robot(zip, x, file, i);
+        } else if (!is_apart[i]) {
+            snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
+            is_good = itm_export_add_file(zip, name, file->references[i].path);
+        }
+    }
+    return is_good;
+}
+
 static bool fill_archive(zip_t* zip, Export* x, const char* binary)
 {
     char name[200];
     const ItmModelFile* file = itm_unit_get_file(x->unit);
     bool is_two = x->options->version == 2;
     snprintf(name, sizeof name, "binaries/%s/%s.so", is_two ? "linux64" : "x86_64-linux", x->identifier);
-    bool is_good = add_bytes(zip, "modelDescription.xml", x->description.chars, x->description.length) &&
-                   add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
-                   add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
-                   add_file(zip, name, binary);
-    for (int i = 0; i < file->nreference && is_good; i++) {
-        snprintf(name, sizeof name, "resources/%.180s", file->references[i].name);
-        is_good = add_file(zip, name, file->references[i].path);
-    }
+    bool is_good = itm_export_add_bytes(zip, "modelDescription.xml", x->description.chars, x->description.length) &&
+                   itm_export_add_bytes(zip, "resources/model.tree", x->tree.chars, x->tree.length) &&
+                   itm_export_add_bytes(zip, "resources/ports.txt", x->ports.chars, x->ports.length) &&
+                   itm_export_add_file(zip, name, binary);
+    is_good = is_good && add_references(zip, x, file);
     if (is_good && x->has_ports) {
-        is_good = add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars, x->terminals.length);
+        is_good = itm_export_add_bytes(zip, "terminalsAndIcons/terminalsAndIcons.xml", x->terminals.chars,
+                                       x->terminals.length);
     }
-    if (is_good && itm_unit_get_mechanism_port_count(x->unit) > 0) {
-        is_good = add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
+    if (is_good && itm_unit_get_model_size(x->unit) > 0) {
+        is_good = itm_export_add_bytes(zip, ITM_LAYER_MANIFEST, MANIFEST, sizeof MANIFEST - 1);
     }
     return is_good;
 }
 
-static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
+ItmStatus itm_export_open_archive(zip_t** zip, const char* path, ItmError* error)
 {
     int code = 0;
-    char* binary = find_binary(x->options, error);
-    if (binary == NULL) {
-        return ITM_ERR_IO;
-    }
-    zip_t* zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    if (zip == NULL) {
+    *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (*zip == NULL) {
         zip_error_t reason;
         zip_error_init_with_code(&reason, code);
-        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s", path,
+        itm_error_set(error, ITM_ERR_IO, "itm_export", NULL, "cannot write '%s': %s", path,
                       zip_error_strerror(&reason));
         zip_error_fini(&reason);
-        free(binary);
-        return ITM_ERR_IO;
     }
-    bool is_good = fill_archive(zip, x, binary);
-    if (!is_good || zip_close(zip) != 0) {
-        itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot write '%s': %s (binary '%s')", path,
-                      zip_strerror(zip), binary);
-        zip_discard(zip);
-        free(binary);
-        return ITM_ERR_IO;
+    return *zip != NULL ? ITM_OK : ITM_ERR_IO;
+}
+
+ItmStatus itm_export_close_archive(zip_t* zip, bool is_good, const char* path, ItmError* error)
+{
+    if (is_good && zip_close(zip) == 0) {
+        return ITM_OK;
+    }
+    itm_error_set(error, ITM_ERR_IO, "itm_export", NULL, "cannot write '%s': %s", path, zip_strerror(zip));
+    zip_discard(zip);
+    return ITM_ERR_IO;
+}
+
+static ItmStatus write_archive(Export* x, const char* path, ItmError* error)
+{
+    char* binary = find_binary(x->options, error);
+    zip_t* zip = NULL;
+    ItmStatus status = binary != NULL ? itm_export_open_archive(&zip, path, error) : ITM_ERR_IO;
+    if (status == ITM_OK) {
+        status = itm_export_close_archive(zip, fill_archive(zip, x, binary), path, error);
     }
     free(binary);
-    return ITM_OK;
+    return status;
 }
 
 // ---------------------------------------------------------------------------- the whole
@@ -411,16 +539,18 @@ static ItmStatus check_options(const ItmExportOptions* o, ItmError* error)
 }
 
 // Referred files keep their names below the resources.
-static ItmStatus check_references(const ItmModelFile* file, ItmError* error)
+static ItmStatus check_references(Export* x, const ItmModelFile* file, ItmError* error)
 {
+    bool* is_apart = itm_owned_take(&x->owned, (size_t)file->nreference + 1, sizeof *is_apart);
+    if (is_apart == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory");
+    }
+    mark_apart(file, is_apart);
     for (int i = 0; i < file->nreference; i++) {
         const char* name = file->references[i].name;
         size_t n = strlen(name);
-        if (n > 5 && strcmp(name + n - 5, ".urdf") == 0) {
-            return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
-                                 "the model reads '%s': an FMU cannot read URDF files; write the robot as bodies and "
-                                 "joints in the model file",
-                                 name);
+        if (is_apart[i]) {
+            continue;
         }
         if (n > 4 && (strcmp(name + n - 4, ".fmu") == 0 || strcmp(name + n - 4, ".ssp") == 0)) {
             return itm_error_set(error, ITM_ERR_UNSUPPORTED, "itm_export_fmu", NULL,
@@ -455,13 +585,29 @@ static ItmStatus check_integrators(const ItmModelFile* file, ItmError* error)
     return ITM_OK;
 }
 
+// Parameters that may change while the FMU runs, in the variables and in the list of ports.
+static void note_tunable(Export* x, const ItmNode* root)
+{
+    const ItmModelFile* file = itm_unit_get_file(x->unit);
+    for (int i = 0; i < file->nparameter; i++) {
+        const ItmFileParameter* p = &file->parameters[i];
+        if (!p->is_calculated && itm_export_is_tunable(root, p->name)) {
+            itm_unit_allow_tuning(x->unit, p->name);
+            itm_text_format(&x->ports, "tunable\t%s\n", p->name);
+        }
+    }
+}
+
 // Everything but the archive, from the part of the model that is exported.
 static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part, ItmError* error)
 {
     itm_tree_write(&x->tree, part->doc.root);
     for (int i = 0; i < part->nport; i++) {
-        itm_text_format(&x->ports, "%s\t%s\t%s\n", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
+        itm_text_format(&x->ports, "%s\t%s\t%s", part->ports[i].is_mechanism ? "mechanism" : "subsystem",
                         part->ports[i].part, part->ports[i].name);
+        unsigned long long bits;  // of the start position: exact, and the same in every locale
+        memcpy(&bits, &part->ports[i].start, sizeof bits);
+        itm_text_format(&x->ports, "\t%llx\n", bits);
     }
     x->has_ports = part->nport > 0;
     make_identifier(x->identifier, sizeof x->identifier, path);
@@ -471,7 +617,8 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     if (status != ITM_OK) {
         return status;
     }
-    status = check_references(itm_unit_get_file(x->unit), error);
+    note_tunable(x, part->doc.root);
+    status = check_references(x, itm_unit_get_file(x->unit), error);
     status = status == ITM_OK ? check_integrators(itm_unit_get_file(x->unit), error) : status;
     if (status != ITM_OK) {
         return status;
@@ -481,6 +628,100 @@ static ItmStatus prepare(Export* x, const char* path, const ItmExportTree* part,
     add_terminals(x);
     bool has_failed = x->tree.has_failed || x->ports.has_failed || x->description.has_failed || x->terminals.has_failed;
     return has_failed ? itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory") : ITM_OK;
+}
+
+static bool is_end(const char* end, const ItmUnitPort* port)
+{
+    size_t length = strlen(port->part);
+    return strncmp(end, port->part, length) == 0 && end[length] == '.' && strcmp(end + length + 1, port->name) == 0;
+}
+
+static bool has_static_start(const ItmModelFile* file, const char* circuit)
+{
+    bool has = false;
+    for (int i = 0; i < file->ncircuit; i++) {
+        has = has || (strcmp(file->circuits[i].name, circuit) == 0 && file->circuits[i].is_static);
+    }
+    return has;
+}
+
+// The static start of a circuit that is exported without its mechanism: the forces of its cylinders are those of the whole model.
+static ItmStatus hold_static(ItmExportTree* part, const ItmUnitPort* port, const ItmBondState* state, ItmError* error)
+{
+    ItmText text = {0};
+    const ItmNode* subsystems = itm_document_find(part->doc.root, "subsystems");
+    const ItmNode* start = itm_document_find(itm_document_find(subsystems, port->part), "start");
+    ItmStatus status = ITM_OK;
+    if (start != NULL && start->kind == ITM_NODE_SCALAR) {
+        itm_text_format(&text, "subsystems.%s.start={static: {}}", port->part);
+        status = itm_override_apply(&part->doc, text.chars, error);
+        text.length = 0;
+    }
+    itm_text_format(&text, "subsystems.%s.start.static.force.%s=", port->part, port->name);
+    itm_text_add_number(&text, state->force, 17);
+    itm_text_add(&text, " N");
+    status = status == ITM_OK ? itm_override_apply(&part->doc, text.chars, error) : status;
+    itm_text_free(&text);
+    return status;
+}
+
+// A port at either end of a bond starts at its position.
+static ItmStatus note_start(ItmExportTree* part, const ItmModelFile* file, const ItmFileBond* bond,
+                            const ItmBondState* state, ItmError* error)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < part->nport && status == ITM_OK; i++) {
+        ItmUnitPort* port = &part->ports[i];
+        if (is_end(port->is_mechanism ? bond->actuator : bond->port, port)) {
+            port->start = state->length;
+            // motors have no given torque at the start
+            bool is_held = !port->is_mechanism && !state->is_rotary && has_static_start(file, port->part);
+            status = is_held ? hold_static(part, port, state, error) : ITM_OK;
+        }
+    }
+    return status;
+}
+
+static bool is_frame_bond(const ItmModelFile* file, const ItmFileBond* bond)
+{
+    size_t length = strcspn(bond->port, ".");
+    bool is = false;
+    for (int i = 0; i < file->nmechanism; i++) {
+        is = is ||
+             (strlen(file->mechanisms[i].name) == length && strncmp(file->mechanisms[i].name, bond->port, length) == 0);
+    }
+    return is;
+}
+
+// The whole model, of which parts are exported: it must be good, and its bonds have the start positions of the ports. Without the
+// overrides of the macro step, because that of a part need not fit the others.
+static ItmStatus read_start(ItmExportTree* part, const char* model, const ItmExportOptions* o, ItmError* error)
+{
+    ItmModelFile* file = NULL;
+    ItmCosim* cosim = NULL;
+    const char** overrides = calloc((size_t)o->noverride + 1, sizeof *overrides);
+    int n = 0;
+    for (int i = 0; i < o->noverride && overrides != NULL; i++) {
+        if (strncmp(o->overrides[i], "cosim.macro_step", 16) != 0) {
+            overrides[n++] = o->overrides[i];
+        }
+    }
+    ItmStatus status = overrides != NULL
+                           ? itm_file_load(&file, model, overrides, n, error)
+                           : itm_error_set(error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory");
+    if (status == ITM_OK && part->nport > 0 && itm_file_create_cosim(&cosim, file, NULL, NULL) == ITM_OK) {
+        int bond = 0;  // of the system, which numbers those at frames apart
+        for (int i = 0; i < file->cosim.nbond && status == ITM_OK; i++) {
+            if (!is_frame_bond(file, &file->cosim.bonds[i])) {
+                ItmBondState state = itm_cosim_get_bond(cosim, bond++);
+                status = note_start(part, file, &file->cosim.bonds[i], &state, error);
+            }
+        }
+    }
+    itm_cosim_destroy(cosim);
+    itm_file_destroy(file);
+    free(overrides);
+    return status;
 }
 
 ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error)
@@ -496,6 +737,9 @@ ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOpti
     ItmExportTree part = {0};
     Export x = {.options = &chosen};
     status = itm_export_read_tree(&part, model, &chosen, error);
+    if (status == ITM_OK && chosen.npart > 0) {
+        status = read_start(&part, model, &chosen, error);
+    }
     status = status == ITM_OK ? prepare(&x, model, &part, error) : status;
     status = status == ITM_OK ? write_archive(&x, fmu, error) : status;
     itm_unit_destroy(x.unit);
@@ -503,6 +747,7 @@ ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOpti
     itm_text_free(&x.terminals);
     itm_text_free(&x.ports);
     itm_text_free(&x.tree);
+    itm_owned_free(&x.owned);
     itm_export_free_tree(&part);
     return status;
 }

@@ -110,7 +110,7 @@ static void add_port(Cut* c, const char* text, bool is_mechanism)
         return;
     }
     ItmUnitPort* port = &tree->ports[tree->nport++];
-    *port = (ItmUnitPort){strndup(text, length), strdup(text + length + 1), is_mechanism};
+    *port = (ItmUnitPort){strndup(text, length), strdup(text + length + 1), is_mechanism, NAN};
     if (port->part == NULL || port->name == NULL) {
         c->status = itm_error_set(c->error, ITM_ERR_MEMORY, "itm_export_fmu", NULL, "out of memory");
     }
@@ -141,19 +141,6 @@ static bool is_outside_either(Cut* c, const ItmItem* item)
     return is_outside(c, item->key->text) || (is_scalar && is_outside(c, item->value->text));
 }
 
-// Values that come from parts outside: the key goes, and an input remains.
-static void remove_values(Cut* c, ItmNode* node)
-{
-    for (ItmItem* item = node->first; item != NULL; item = item->next) {
-        if (item->value->kind == ITM_NODE_MAP) {
-            remove_if(item->value, is_outside_either, c);
-        }
-        if (item->value->kind != ITM_NODE_SCALAR) {
-            remove_values(c, item->value);
-        }
-    }
-}
-
 static ItmNode* find_map(const ItmNode* map, const char* key)
 {
     ItmNode* node = map != NULL && map->kind == ITM_NODE_MAP ? itm_document_find(map, key) : NULL;
@@ -171,7 +158,6 @@ static void cut(Cut* c)
     ItmNode *root = c->tree->doc.root, *cosim = find_map(root, "cosim");
     ItmNode *bonds = find_map(cosim, "bonds"), *wires = find_map(cosim, "wires"), *aliases = find_map(cosim, "aliases");
     ItmNode *overrides = find_map(cosim, "overrides"), *subsystems = find_map(root, "subsystems");
-    ItmNode* multibody = find_map(root, "multibody");
     if (bonds != NULL) {
         remove_if(bonds, is_cut_bond, c);
     }
@@ -183,12 +169,6 @@ static void cut(Cut* c)
     }
     if (overrides != NULL) {
         remove_if(overrides, is_unchosen_subsystem, c);
-    }
-    ItmNode* holders[] = {subsystems, multibody};
-    for (int i = 0; i < 2; i++) {
-        if (holders[i] != NULL) {
-            remove_values(c, holders[i]);
-        }
     }
     if (subsystems != NULL) {
         remove_if(subsystems, is_unchosen_subsystem, c);

@@ -21,6 +21,9 @@ void itm_export_free_tree(ItmExportTree* tree);
 // export_signals.c: signals recorded in CSV files become tables of the document. path: of the model, to which files are relative.
 ItmStatus itm_export_inline_recordings(ItmDocument* doc, const char* path, ItmError* error);
 
+// export_tunable.c: whether a parameter may change while the FMU runs: only signals and blocks of controls use it.
+bool itm_export_is_tunable(const ItmNode* root, const char* parameter);
+
 // Exponents of m, kg, s, A, K of a unit "kg m/s^2"; false: not known, or not whole numbers.
 typedef struct ItmExportUnit {
     int e[5];

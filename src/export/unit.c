@@ -2,7 +2,10 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "base/owned.h"
 #include "cosim/cosim.h"
+#include "drive/drives.h"
+#include "hydraulics/circuit.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -29,6 +32,7 @@ struct ItmUnit {
         ItmUnitVariable* items;
         int count, capacity;
     } variables;
+    ItmOwned owned;              // their texts
     double* values;              // of everything that can be set                       (count)
     bool*   is_set;              // before initialization                               (count)
 
@@ -36,6 +40,7 @@ struct ItmUnit {
     double force[ITM_UNIT_MOST_PORTS], s[ITM_UNIT_MOST_PORTS], w[ITM_UNIT_MOST_PORTS], slope[ITM_UNIT_MOST_PORTS];
     double W[ITM_UNIT_MOST_PORTS * ITM_UNIT_MOST_PORTS], a0[ITM_UNIT_MOST_PORTS];
     double P0[ITM_UNIT_MOST_PORTS], P1[ITM_UNIT_MOST_PORTS], theta, use_impulses;
+    bool   has_model;            // the ports have an interface model: their mechanism is not connected to others at frames
     bool   is_begun;             // W and a0 belong to the coming step
     bool   is_driven;            // whose micro steps have begun (level 2)
     bool   has_moved;            // ports of subsystems have been set: their forces are to be computed
@@ -164,7 +169,7 @@ static ItmStatus add_mechanism_ports(ItmUnit* u, ItmCosimBuilder* b)
     return status;
 }
 
-static int find_subsystem(const ItmModelFile* file, const char* name)
+static int find_circuit(const ItmModelFile* file, const char* name)
 {
     for (int i = 0; i < file->ncircuit; i++) {
         if (strcmp(file->circuits[i].name, name) == 0) {
@@ -172,6 +177,41 @@ static int find_subsystem(const ItmModelFile* file, const char* name)
         }
     }
     return ITM_NONE;
+}
+
+static int find_drives(const ItmModelFile* file, const char* name)
+{
+    for (int i = 0; i < file->ndrive; i++) {
+        if (strcmp(file->drives[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return ITM_NONE;
+}
+
+// Number in the system: circuits come first, then controls, then drives.
+static int find_subsystem(const ItmModelFile* file, const char* name)
+{
+    int circuit = find_circuit(file, name), drives = find_drives(file, name);
+    return circuit != ITM_NONE ? circuit : drives != ITM_NONE ? file->ncircuit + file->ncontrol + drives : ITM_NONE;
+}
+
+// Whether a port of a subsystem turns: a hydraulic motor, a drive without a drum.
+static bool is_turning(const ItmUnit* u, int port)
+{
+    const ItmUnitPort* p = &u->ports[u->nmechanism_port + port];
+    int circuit = find_circuit(u->file, p->part), drives = find_drives(u->file, p->part);
+    if (circuit != ITM_NONE) {
+        int cylinder = itm_circuit_find_cylinder(u->file->circuits[circuit].circuit, p->name);
+        return cylinder != ITM_NONE && u->file->circuits[circuit].circuit->cylinders[cylinder].is_rotary;
+    }
+    const ItmDrives* d = drives != ITM_NONE ? u->file->drives[drives].drives : NULL;
+    for (int i = 0; d != NULL && i < d->n; i++) {
+        if (strcmp(d->defs[i].name, p->name) == 0) {
+            return d->defs[i].drum_radius == 0.0;
+        }
+    }
+    return false;
 }
 
 static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
@@ -185,23 +225,24 @@ static ItmStatus add_subsystem_ports(ItmUnit* u, ItmCosimBuilder* b)
         status = subsystem != ITM_NONE ? itm_cosim_builder_add_bond(b, mechanism, u->port_names[u->nmechanism_port + i],
                                                                     subsystem, port->name, NULL, &u->error)
                                        : itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_initialize", port->part,
-                                                       "the unit has no circuit '%s'", port->part);
+                                                       "the unit has no circuit or drive '%s'", port->part);
     }
     return status;
 }
 
-// Start lengths of the subsystems' ports: those of their own definitions, until they are set.
+// Start positions of the subsystems' ports: those of the model, or of their own definitions, until they are set.
 static void read_start_motion(ItmUnit* u)
 {
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const ItmUnitPort* port = &u->ports[u->nmechanism_port + i];
-        int circuit = find_subsystem(u->file, port->part);
+        int circuit = find_circuit(u->file, port->part);
         ItmHydraulics* data = NULL;
         if (circuit != ITM_NONE &&
             itm_file_create_hydraulics(&data, &u->file->circuits[circuit], NULL, NULL) == ITM_OK) {
             int cylinder = itm_circuit_find_cylinder(u->file->circuits[circuit].circuit, port->name);
             u->s[i] = cylinder != ITM_NONE ? data->s[cylinder] : 0.0;
         }
+        u->s[i] = isnan(port->start) ? u->s[i] : port->start;
         itm_hydraulics_destroy(data);
     }
 }
@@ -210,8 +251,6 @@ static ItmStatus build(ItmUnit* u)
 {
     ItmCosimBuilder* b = NULL;
     ItmStatus status = itm_file_create_builder(&b, u->file, &u->error);
-    u->mechanism_bond = u->file->cosim.nbond;
-    u->subsystem_bond = u->mechanism_bond + u->nmechanism_port;
     if (status == ITM_OK && u->nmechanism_port > 0) {
         status = add_mechanism_ports(u, b);
     }
@@ -221,15 +260,43 @@ static ItmStatus build(ItmUnit* u)
     if (status == ITM_OK) {
         status = itm_file_build_cosim(&u->cosim, u->file, b, NULL, &u->error);
     }
+    if (status == ITM_OK) {
+        u->mechanism_bond = itm_cosim_get_bond_count(u->cosim) - u->nport;  // the last ones
+        u->subsystem_bond = u->mechanism_bond + u->nmechanism_port;
+        u->has_model = itm_cosim_get_interface_count(u->cosim) == itm_cosim_get_bond_count(u->cosim);
+    }
     itm_cosim_builder_destroy(b);
     return status;
+}
+
+// A unit as factors of an expression, because a number with a unit takes whole powers only: "kg^0.5/s" is "*(1 kg)^0.5/(1 s)".
+static void write_unit(char* text, size_t size, const char* unit)
+{
+    size_t n = 0;
+    const char* separator = "*";
+    for (const char* at = unit; *at != '\0' && n + 1 < size;) {
+        size_t length = strcspn(at, " /^()"),
+               power = at[length] == '^' ? strspn(at + length + 1, "0123456789.-") + 1 : 0;
+        bool is_number = length == 1 && at[0] == '1';
+        if (length > 0) {
+            n += (size_t)snprintf(text + n, size - n, is_number ? "%s%.*s" : "%s(1 %.*s)", separator, (int)length, at);
+            n += n < size ? (size_t)snprintf(text + n, size - n, "%.*s", (int)power, at + length) : 0;
+            separator = "";
+        } else if (n + 2 < size) {
+            separator = *at == '(' ? separator : "";
+            n += (size_t)snprintf(text + n, size - n, "%s%c", *at == '(' ? separator : "", *at == ' ' ? '*' : *at);
+            length = 1;
+            separator = "";
+        }
+        at += length + power;
+    }
 }
 
 // Read the model with the parameters that were set.
 static ItmStatus load(ItmUnit* u)
 {
     int n = 0;
-    char(*texts)[160] = calloc((size_t)u->variables.count + 1, sizeof *texts);
+    char(*texts)[320] = calloc((size_t)u->variables.count + 1, sizeof *texts);
     const char** overrides = calloc((size_t)u->variables.count + 1, sizeof *overrides);
     if (texts == NULL || overrides == NULL) {
         free(texts);
@@ -240,8 +307,11 @@ static ItmStatus load(ItmUnit* u)
         const ItmUnitVariable* v = &u->variables.items[i];
         bool is_step = v->kind == ITM_UNIT_STEP;
         if (u->is_set[i] && (is_step || v->kind == ITM_UNIT_PARAMETER)) {
-            snprintf(texts[n], sizeof texts[n], "%s=%.17g %s", is_step ? "cosim.macro_step" : v->name, u->values[i],
-                     strcmp(v->unit, "1") == 0 ? "" : v->unit);
+            int length =
+                snprintf(texts[n], sizeof texts[n], "%s=%.17g", is_step ? "cosim.macro_step" : v->name, u->values[i]);
+            char* comma = strchr(texts[n], ',');  // of a locale
+            *(comma != NULL ? comma : texts[n] + length) = comma != NULL ? '.' : '\0';
+            write_unit(texts[n] + length, sizeof texts[n] - (size_t)length, v->unit);
             overrides[n] = texts[n];
             n++;
         }
@@ -264,9 +334,11 @@ static ItmStatus add_variable(ItmUnit* u, ItmUnitKind kind, int index, const cha
     va_start(arguments, format);
     vsnprintf(name, sizeof name, format, arguments);
     va_end(arguments);
-    ItmUnitVariable v = {strdup(name), kind, index, unit, description, start};
-    if (v.name == NULL || !ITM_LIST_APPEND(u->variables, v)) {
-        free(v.name);
+    // copies, because the model is read again at every initialization
+    ItmUnitVariable v = {
+        itm_owned_copy_string(&u->owned, name),        kind,  index, itm_owned_copy_string(&u->owned, unit),
+        itm_owned_copy_string(&u->owned, description), start, false};
+    if (v.name == NULL || v.unit == NULL || v.description == NULL || !ITM_LIST_APPEND(u->variables, v)) {
         return itm_error_set(&u->error, ITM_ERR_MEMORY, "itm_unit_create", NULL, "out of memory");
     }
     return ITM_OK;
@@ -286,15 +358,20 @@ static ItmStatus list_ports(ItmUnit* u)
             "%s.position", u->port_names[i]);
         ADD(ITM_UNIT_RATE_OUT, i, is_rotary ? "rad/s" : "m/s", "rate of the position", state.rate, "%s.rate",
             u->port_names[i]);
-        ADD(ITM_UNIT_ACCELERATION, i, is_rotary ? "rad/s^2" : "m/s^2",
-            "acceleration of the position at the present forces, mean over the macro step", 0.0, "%s.acceleration",
-            u->port_names[i]);
+        if (u->has_model) {
+            ADD(ITM_UNIT_ACCELERATION, i, is_rotary ? "rad/s^2" : "m/s^2",
+                "acceleration of the position at the present forces, mean over the macro step", 0.0, "%s.acceleration",
+                u->port_names[i]);
+        }
     }
     for (int i = 0; i < u->nsubsystem_port; i++) {
         const char* name = u->port_names[u->nmechanism_port + i];
-        ADD(ITM_UNIT_POSITION_IN, i, "m", "length of the actuator", u->s[i], "%s.position", name);
-        ADD(ITM_UNIT_RATE_IN, i, "m/s", "rate of the length", 0.0, "%s.rate", name);
-        ADD(ITM_UNIT_FORCE_OUT, i, "N", "force of the port; > 0 lengthens", 0.0, "%s.force", name);
+        bool is_angle = is_turning(u, i);
+        ADD(ITM_UNIT_POSITION_IN, i, is_angle ? "rad" : "m", "length or angle of the actuator", u->s[i], "%s.position",
+            name);
+        ADD(ITM_UNIT_RATE_IN, i, is_angle ? "rad/s" : "m/s", "rate of the position", 0.0, "%s.rate", name);
+        ADD(ITM_UNIT_FORCE_OUT, i, is_angle ? "N m" : "N", "force or torque of the port; > 0 increases the position",
+            0.0, "%s.force", name);
     }
     return status;
 }
@@ -308,7 +385,7 @@ static bool is_rotary(const ItmUnit* u, int port)
 static ItmStatus list_model(ItmUnit* u)
 {
     static const char* const MOBILITIES[] = {"1/kg", "1/(kg m)", "1/(kg m^2)"};
-    int n = u->nmechanism_port;
+    int n = itm_unit_get_model_size(u);
     ItmStatus status = ITM_OK;
     for (int i = 0; i < n * n; i++) {
         ADD(ITM_UNIT_W, i, MOBILITIES[is_rotary(u, i / n) + is_rotary(u, i % n)],
@@ -325,6 +402,10 @@ static ItmStatus list_model(ItmUnit* u)
             "rim.P1[%d]", i + 1);
     }
     if (n > 0) {
+        ADD(ITM_UNIT_RANK, 0, "1", "rank of the mobility; less than the number of ports: some cannot move", n,
+            "rim.rank");
+        ADD(ITM_UNIT_VALIDITY, 0, "1", "1: W and a0 are the whole model; 0: contacts, limits or friction are in reach",
+            1.0, "rim.validity");
         ADD(ITM_UNIT_THETA, 0, "1", "integral of (H - tau)/H^2 over the micro steps", 0.5, "rim.theta");
         ADD(ITM_UNIT_USE_IMPULSES, 0, "1", "1: the step takes P0 and P1; 0: forces", 0.0, "rim.use_impulses");
     }
@@ -380,7 +461,8 @@ static ItmStatus take_ports(ItmUnit* u, const ItmUnitPort* ports, int nport)
         for (int i = 0; i < nport && has_memory; i++) {
             if (ports[i].is_mechanism == (pass == 0)) {
                 ItmUnitPort* port = &u->ports[u->nport];
-                *port = (ItmUnitPort){strdup(ports[i].part), strdup(ports[i].name), ports[i].is_mechanism};
+                *port =
+                    (ItmUnitPort){strdup(ports[i].part), strdup(ports[i].name), ports[i].is_mechanism, ports[i].start};
                 u->nport++;
                 *(pass == 0 ? &u->nmechanism_port : &u->nsubsystem_port) += 1;
                 has_memory = port->part != NULL && port->name != NULL;
@@ -473,9 +555,6 @@ void itm_unit_destroy(ItmUnit* u)
     }
     itm_cosim_destroy(u->cosim);
     itm_file_destroy(u->file);
-    for (int i = 0; i < u->variables.count; i++) {
-        free(u->variables.items[i].name);
-    }
     for (int i = 0; i < u->nport; i++) {
         free(u->ports[i].part);
         free(u->ports[i].name);
@@ -489,6 +568,7 @@ void itm_unit_destroy(ItmUnit* u)
     free(u->y);
     free(u->bytes);
     free(u->path);
+    itm_owned_free(&u->owned);
     free(u);
 }
 
@@ -509,9 +589,18 @@ const ItmModelFile* itm_unit_get_file(const ItmUnit* u)
     return u->file;
 }
 
-int itm_unit_get_mechanism_port_count(const ItmUnit* u)
+void itm_unit_allow_tuning(ItmUnit* u, const char* parameter)
 {
-    return u->nmechanism_port;
+    for (int i = 0; i < u->variables.count; i++) {
+        ItmUnitVariable* v = &u->variables.items[i];
+        v->is_tunable =
+            v->is_tunable || (v->kind == ITM_UNIT_PARAMETER && strcmp(v->name + strlen("parameters."), parameter) == 0);
+    }
+}
+
+int itm_unit_get_model_size(const ItmUnit* u)
+{
+    return u->has_model ? u->nmechanism_port : 0;
 }
 
 static double* get_place(ItmUnit* u, const ItmUnitVariable* v)
@@ -553,6 +642,17 @@ static ItmStatus begin_step(ItmUnit* u)
     ItmStatus status = keep_error(u, itm_cosim_begin_step(u->cosim, u->mechanism, 0, true, u->W, u->a0));
     u->is_begun = status == ITM_OK;
     return status;
+}
+
+// Directions in which the ports can move, by the scale of what they could do without joints.
+static double compute_rank(const ItmUnit* u)
+{
+    int n = u->nmechanism_port;
+    double scratch[ITM_SPECTRUM_SCRATCH(ITM_UNIT_MOST_PORTS)];
+    ItmRimSpectrum spectrum = {0};
+    bool is_good = itm_rim_compute_spectrum(u->W, u->cosim->mechanisms[u->mechanism].rim.mobility_free, n, &spectrum,
+                                            NULL, NULL, NULL, scratch);
+    return is_good ? spectrum.rank : 0.0;
 }
 
 static void cancel_step(ItmUnit* u)
@@ -622,6 +722,11 @@ ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value)
             *value += u->W[v->index * u->nmechanism_port + k] * u->force[k];
         }
         break;
+    case ITM_UNIT_RANK:
+    case ITM_UNIT_VALIDITY:
+        status = begin_step(u);
+        *value = v->kind == ITM_UNIT_RANK ? compute_rank(u) : (double)(itm_cosim_count_step_contacts(u->cosim) == 0);
+        break;
     case ITM_UNIT_W:
     case ITM_UNIT_A0:
         status = begin_step(u);
@@ -647,6 +752,55 @@ ItmStatus itm_unit_set_slope(ItmUnit* u, int variable, double slope)
     return ITM_OK;
 }
 
+// Values that were set before there was a system, and the motion of ports that it starts with.
+static ItmStatus apply_inputs(ItmUnit* u)
+{
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < u->variables.count && status == ITM_OK; i++) {
+        const ItmUnitVariable* v = &u->variables.items[i];
+        if (u->is_set[i] && v->kind == ITM_UNIT_INPUT) {
+            status = keep_error(u, itm_cosim_set_input_value(u->cosim, v->index, u->values[i]));
+        }
+    }
+    return status;
+}
+
+// Compile the model again with the present parameters, and go on from the present state. On failure everything stays as it was.
+static ItmStatus retune(ItmUnit* u)
+{
+    if (u->is_driven) {
+        return refuse_order(u, "parameter");
+    }
+    cancel_step(u);
+    size_t size = itm_cosim_get_state_size(u->cosim);
+    void* state = malloc(size + 1);
+    ItmModelFile* file = u->file;
+    ItmCosim* cosim = u->cosim;
+    ItmStatus status = state != NULL ? keep_error(u, itm_cosim_save(cosim, state, size))
+                                     : itm_error_set(&u->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    if (status == ITM_OK) {
+        u->file = NULL;
+        u->cosim = NULL;
+        status = load(u);
+        status = status == ITM_OK ? build(u) : status;
+        status = status == ITM_OK ? apply_inputs(u) : status;
+        if (status == ITM_OK && itm_cosim_get_state_size(u->cosim) != size) {
+            status = itm_error_set(&u->error, ITM_ERR_INPUT, __func__, NULL,
+                                   "the parameter changes the states of the model: set it before initialization");
+        }
+        status = status == ITM_OK ? keep_error(u, itm_cosim_restore(u->cosim, state, size)) : status;
+        ItmModelFile* old_file = status == ITM_OK ? file : u->file;
+        ItmCosim* old_cosim = status == ITM_OK ? cosim : u->cosim;
+        u->file = status == ITM_OK ? u->file : file;
+        u->cosim = status == ITM_OK ? u->cosim : cosim;
+        itm_cosim_destroy(old_cosim);
+        itm_file_destroy(old_file);
+        u->has_outputs = false;
+    }
+    free(state);
+    return status;
+}
+
 static bool is_fixed(const ItmUnitVariable* v)
 {
     return v->kind == ITM_UNIT_PARAMETER || v->kind == ITM_UNIT_STEP;
@@ -656,7 +810,8 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
 {
     const ItmUnitVariable* v = itm_unit_get_variable(u, variable);
     double* place = v != NULL ? get_place(u, v) : NULL;
-    bool can_be_set = v != NULL && (place != NULL || v->kind == ITM_UNIT_INPUT || (is_fixed(v) && u->cosim == NULL));
+    bool can_be_set =
+        v != NULL && (place != NULL || v->kind == ITM_UNIT_INPUT || v->is_tunable || (is_fixed(v) && u->cosim == NULL));
     if (!can_be_set || !isfinite(value)) {
         return itm_error_set(&u->error, ITM_ERR_ARGUMENT, __func__, v != NULL ? v->name : NULL, "'%s' %s",
                              v != NULL ? v->name : "?",
@@ -664,8 +819,14 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
                              : !can_be_set ? "is an output, or a parameter after initialization, and cannot be set"
                                            : "must be finite");
     }
+    double before = u->values[variable];
     u->values[variable] = value;
     u->is_set[variable] = true;
+    if (v->is_tunable && u->cosim != NULL && value != before) {
+        ItmStatus status = retune(u);
+        u->values[variable] = status == ITM_OK ? value : before;
+        return status;
+    }
     if (place != NULL) {
         u->has_moved = u->has_moved || v->kind == ITM_UNIT_POSITION_IN || v->kind == ITM_UNIT_RATE_IN;
         *place = value;
@@ -681,19 +842,6 @@ ItmStatus itm_unit_set(ItmUnit* u, int variable, double value)
 }
 
 // ---------------------------------------------------------------------------- running
-
-// Values that were set before there was a system, and the motion of ports that it starts with.
-static ItmStatus apply_inputs(ItmUnit* u)
-{
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < u->variables.count && status == ITM_OK; i++) {
-        const ItmUnitVariable* v = &u->variables.items[i];
-        if (u->is_set[i] && v->kind == ITM_UNIT_INPUT) {
-            status = keep_error(u, itm_cosim_set_input_value(u->cosim, v->index, u->values[i]));
-        }
-    }
-    return status;
-}
 
 ItmStatus itm_unit_initialize(ItmUnit* u)
 {
@@ -746,7 +894,7 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
                              H, h);
     }
     ItmStatus status = ITM_OK;
-    bool is_impulse = u->use_impulses != 0.0 && u->nmechanism_port > 0;
+    bool is_impulse = u->use_impulses != 0.0 && itm_unit_get_model_size(u) > 0;
     if (is_impulse && n != 1.0) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, __func__, "macro_step",
                              "impulses belong to one macro step: set the parameter macro_step to %.9g s, not %.9g s", H,
@@ -769,7 +917,7 @@ ItmStatus itm_unit_step(ItmUnit* u, double H)
 
 static ItmStatus check_call(ItmUnit* u, bool is_open, size_t n)
 {
-    if (u->cosim == NULL || u->is_driven != is_open || n != (size_t)u->nmechanism_port || n == 0) {
+    if (u->cosim == NULL || u->is_driven != is_open || n != (size_t)itm_unit_get_model_size(u) || n == 0) {
         return itm_error_set(&u->error, ITM_ERR_INPUT, "itm_unit_begin", NULL,
                              "%zu ports, or calls out of order: begin, predict and advance, commit or cancel", n);
     }
@@ -882,6 +1030,17 @@ ItmStatus itm_unit_save(ItmUnit* u, void* bytes, size_t size)
     return keep_error(u, itm_cosim_save(u->cosim, (char*)bytes + own, size - own));
 }
 
+// Whether a tunable parameter has another value in a state.
+static bool has_other_parameters(const ItmUnit* u, const void* bytes)
+{
+    const double* values = (const double*)bytes + count_own_reals(u) - u->variables.count;
+    bool has = false;
+    for (int i = 0; i < u->variables.count; i++) {
+        has = has || (u->variables.items[i].is_tunable && values[i] != u->values[i]);
+    }
+    return has;
+}
+
 ItmStatus itm_unit_restore(ItmUnit* u, const void* bytes, size_t size)
 {
     if (u->cosim == NULL || size != itm_unit_get_state_size(u)) {
@@ -890,8 +1049,10 @@ ItmStatus itm_unit_restore(ItmUnit* u, const void* bytes, size_t size)
     cancel_step(u);
     u->has_outputs = false;
     size_t own = sizeof(double) * count_own_reals(u);
+    bool is_tuned = has_other_parameters(u, bytes);
     copy_own(u, (double*)(uintptr_t)bytes, false);
-    return keep_error(u, itm_cosim_restore(u->cosim, (const char*)bytes + own, size - own));
+    ItmStatus status = is_tuned ? retune(u) : ITM_OK;
+    return status == ITM_OK ? keep_error(u, itm_cosim_restore(u->cosim, (const char*)bytes + own, size - own)) : status;
 }
 
 const ItmError* itm_unit_get_error(const ItmUnit* u)

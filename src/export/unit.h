@@ -29,18 +29,21 @@ typedef enum ItmUnitKind {
     ITM_UNIT_A0,
     ITM_UNIT_P0,
     ITM_UNIT_P1,
+    ITM_UNIT_RANK,      // of W
+    ITM_UNIT_VALIDITY,  // 1: W and a0 are the whole model
     ITM_UNIT_THETA,
     ITM_UNIT_USE_IMPULSES,  // 1: the next step takes P0 and P1, 0: forces
     ITM_UNIT_TIME,          // s
 } ItmUnitKind;
 
 typedef struct ItmUnitVariable {
-    char* name;
+    const char* name;
     ItmUnitKind kind;
     int index;         // parameter, input, output, port, or place in W
     const char* unit;  // SI
     const char* description;
     double start;
+    bool is_tunable;  // a parameter that may be set after initialization
 } ItmUnitVariable;
 
 // An end of a bond that stays in the unit.
@@ -48,6 +51,7 @@ typedef struct ItmUnitPort {
     char* part;  // mechanism or subsystem
     char* name;  // actuator or port
     bool is_mechanism;
+    double start;  // position at the start, m, rad; NAN: unknown
 } ItmUnitPort;
 
 typedef struct ItmUnit ItmUnit;
@@ -61,8 +65,12 @@ void itm_unit_destroy(ItmUnit* u);
 int itm_unit_get_variable_count(const ItmUnit* u);
 const ItmUnitVariable* itm_unit_get_variable(const ItmUnit* u, int i);
 const ItmModelFile* itm_unit_get_file(const ItmUnit* u);
-// Ports of the mechanism, in the order of W.
-int itm_unit_get_mechanism_port_count(const ItmUnit* u);
+// Ports of the mechanism with an interface model, in the order of W; 0: none.
+int itm_unit_get_model_size(const ItmUnit* u);
+
+// Allow a parameter to be set after initialization: the model is compiled again and continues from its state. No effect if there is no
+// such parameter.
+void itm_unit_allow_tuning(ItmUnit* u, const char* parameter);
 
 // Reading W, a0 or outputs may compute. ITM_ERR_ARGUMENT: no such variable, or it cannot be set at this time.
 ItmStatus itm_unit_get(ItmUnit* u, int variable, double* value);

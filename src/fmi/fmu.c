@@ -3,6 +3,7 @@
 #include "fmi/fmu.h"
 
 #include "base/error.h"
+#include "base/guard.h"
 #include "fmi/instance.h"
 
 #include <fnmatch.h>
@@ -49,8 +50,10 @@ static ItmStatus refuse_memory(ItmError* error)
 
 // ---------------------------------------------------------------------------- opening
 
-ItmStatus itm_fmi_open(ItmFmu** fmu, const char* path, ItmError* error)
+ItmStatus itm_fmu_open(ItmFmu** fmu, const char* path, ItmError* error)
 {
+    ITM_GUARD(fmu != NULL && path != NULL,
+              itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL, "the path or the place for the FMU is NULL"));
     *fmu = NULL;
     ItmFmu* f = calloc(1, sizeof *f);
     if (f == NULL || (f->path = strdup(path)) == NULL) {
@@ -60,7 +63,7 @@ ItmStatus itm_fmi_open(ItmFmu** fmu, const char* path, ItmError* error)
     ItmStatus status = itm_archive_open(&f->archive, path, NULL, error);
     status = status == ITM_OK ? itm_description_read(&f->description, f->archive, error) : status;
     if (status != ITM_OK) {
-        itm_fmi_close(f);
+        itm_fmu_close(f);
         return status;
     }
     *fmu = f;
@@ -107,7 +110,7 @@ static void forget_choices(ItmFmu* f)
     f->spec = (ItmFmuSpec){0};
 }
 
-void itm_fmi_close(ItmFmu* f)
+void itm_fmu_close(ItmFmu* f)
 {
     if (f == NULL) {
         return;

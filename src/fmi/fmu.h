@@ -1,6 +1,6 @@
 // An FMU as a subsystem: archive, description and what the user chooses, put together.
 //
-// itm_fmi_open reads and unpacks the FMU once; any number of running instances share it. itm_fmi_choose checks the choices
+// itm_fmu_open reads and unpacks the FMU once; any number of running instances share it. itm_fmi_choose checks the choices
 // against the description and probes the FMU in a disposable process, because capabilities are claims: a state that can be
 // saved must continue with the same bits, and inputs must not leak into the next step (probe.c).
 #ifndef ITM_FMI_FMU_H
@@ -11,6 +11,7 @@
 #include "fmi/process.h"
 #include "fmi/spec.h"
 #include "interim/cosim.h"
+#include "interim/fmu.h"
 
 // ---------------------------------------------------------------------------- choices
 
@@ -60,11 +61,6 @@ ItmFmuDef itm_default_fmi_def(void);
 
 // ---------------------------------------------------------------------------- an FMU
 
-typedef struct ItmFmu ItmFmu;
-
-// Read archive and description. ITM_ERR_IO, ITM_ERR_INPUT, ITM_ERR_UNSUPPORTED as there.
-ItmStatus itm_fmi_open(ItmFmu** fmu, const char* path, ItmError* error);
-void itm_fmi_close(ItmFmu* fmu);
 const ItmFmiDescription* itm_fmi_get_description(const ItmFmu* fmu);
 ItmArchive* itm_fmi_get_archive(ItmFmu* fmu);
 const char* itm_fmi_get_path(const ItmFmu* fmu);

@@ -154,8 +154,10 @@ static const char* get_annotation(Parser* p, const ItmXmlNode* node, int* line)
     for (const ItmXmlNode* child = list != NULL ? list->first : NULL; child != NULL; child = child->next) {
         const char* type = itm_xml_get(child, "type");
         if (type != NULL && strcmp(type, ITM_SSP_ANNOTATION) == 0) {
-            text = keep(p, child->text);
-            *line = child->line;
+            // SSP 1.0 has no text here, only elements: the text of the first then
+            const ItmXmlNode* holder = child->first != NULL ? child->first : child;
+            text = keep(p, holder->text);
+            *line = holder->line;
         } else {
             note(p, child->line, "the annotation of type '%.60s' is not used", type != NULL ? type : "");
         }

@@ -45,6 +45,7 @@ typedef struct ItmDocument {
     ItmNode* root;            // NULL: nothing was read
     const char* unitless;     // "--set key=value" of a plain number in place of a quantity, the first one, or NULL
     const ItmNode* quantity;  // what stood there
+    bool is_part;             // of a model (io/tree.h): values from parts that are elsewhere are inputs
     ItmOwned owned;
 } ItmDocument;
 

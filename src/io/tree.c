@@ -153,6 +153,7 @@ ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, siz
 {
     Tree t = {.doc = doc, .at = bytes, .end = bytes + length};
     *root = NULL;
+    doc->is_part = true;
     if (itm_tree_is(bytes, length) && length > sizeof ITM_TREE_MAGIC + 4) {
         t.at += sizeof ITM_TREE_MAGIC - 1 + 4;  // "file"
         size_t n = (size_t)take_number(&t);

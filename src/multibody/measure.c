@@ -139,7 +139,7 @@ static void add_drum(ItmMeasured* out, const ItmModel* m, const ItmData* d, cons
     const ItmJoint* joint = &m->joints[angle->joint];
     ItmJointView view;
     itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
-    ItmMeasured turn = measure_turn(joint, (int)angle->direction - ITM_RX, &view);
+    ItmJointMeasured turn = measure_turn(joint, (int)angle->direction - ITM_RX, &view);
     double r = rope->drum_radius;
     out->value += r * compute_any(m, d, angle).value;
     out->rate += r * turn.rate;

@@ -121,7 +121,7 @@ static double get_shifted_distance(const ItmTable* run, int column, const ItmTab
     return low <= high ? get_distance(value, low, high) : INFINITY;
 }
 
-static void compare_signal(ItmCrosscheck* c, const ItmTable* run, int column, const ItmTable* reference, int signal,
+static void compare_signal(ItmFmuComparison* c, const ItmTable* run, int column, const ItmTable* reference, int signal,
                            double share, bool is_discrete)
 {
     double least, largest, worst = -1.0, worst_time = 0.0;
@@ -154,10 +154,10 @@ static void compare_signal(ItmCrosscheck* c, const ItmTable* run, int column, co
     }
 }
 
-ItmStatus itm_crosscheck_compare(ItmCrosscheck* check, const ItmTable* run, const ItmTable* reference, double share,
+ItmStatus itm_crosscheck_compare(ItmFmuComparison* check, const ItmTable* run, const ItmTable* reference, double share,
                                  const bool* is_discrete, ItmError* error)
 {
-    *check = (ItmCrosscheck){0};
+    *check = (ItmFmuComparison){0};
     ItmStatus status = check_times(run, "run", error);
     status = status == ITM_OK ? check_times(reference, "reference", error) : status;
     if (status != ITM_OK) {

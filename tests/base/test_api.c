@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,6 +39,7 @@ typedef struct ApiCall {
 static Mode mode;
 static double scratch[1 << 14];
 static char results_path[] = "test_api.csv";
+#define FMU_FOLDER "test_api.fmu"
 static struct {
     ItmModel* ItmModel;
     ItmData* ItmData;
@@ -62,6 +64,7 @@ static struct {
     ItmStudyPool* ItmStudyPool;
     ItmTable* ItmTable;
     ItmProvenance* ItmProvenance;
+    ItmFmu* ItmFmu;
 } objects;
 
 static ItmCosim* run_cosim;
@@ -97,6 +100,22 @@ static void create_table(const ItmModelFile* file)
     itm_cosim_destroy(cosim);
     CHECK_OK(itm_results_read(&objects.ItmTable, results_path, &error), &error);
     CHECK_OK(itm_provenance_read(&objects.ItmProvenance, results_path, &error), &error);
+}
+
+// An FMU without a library, as a folder.
+static void create_fmu(void)
+{
+    static const char DESCRIPTION[] =
+        "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"{1}\"><CoSimulation modelIdentifier=\"m\"/>"
+        "<ModelVariables><ScalarVariable name=\"x\" valueReference=\"0\" causality=\"output\"><Real/></ScalarVariable>"
+        "</ModelVariables><ModelStructure/></fmiModelDescription>";
+    ItmError error = {0};
+    mkdir(FMU_FOLDER, 0777);
+    FILE* file = fopen(FMU_FOLDER "/modelDescription.xml", "w");
+    assert_non_null(file);
+    fputs(DESCRIPTION, file);
+    fclose(file);
+    CHECK_OK(itm_fmu_open(&objects.ItmFmu, FMU_FOLDER, &error), &error);
 }
 
 static void create_objects(void)
@@ -135,11 +154,15 @@ static void create_objects(void)
     CHECK_OK(itm_study_prepare(objects.ItmStudy, &error), &error);
     CHECK_OK(itm_study_pool_create(&objects.ItmStudyPool, objects.ItmStudy, NULL, &error), &error);
     create_table(file);
+    create_fmu();
     CHECK_OK(itm_results_create(&objects.ItmResults, results_path, objects.ItmModel, "", "", &error), &error);
 }
 
 static void destroy_objects(void)
 {
+    itm_fmu_close(objects.ItmFmu);
+    remove(FMU_FOLDER "/modelDescription.xml");
+    remove(FMU_FOLDER);
     itm_results_close(objects.ItmResults, ITM_VERDICT_FINISHED, NULL, NULL);
     itm_study_pool_destroy(objects.ItmStudyPool);
     itm_study_destroy(objects.ItmStudy);

@@ -42,7 +42,7 @@ static ItmFmu* open_fmu(const char* file)
 {
     ItmError error;
     ItmFmu* fmu = NULL;
-    CHECK_OK(itm_fmi_open(&fmu, get_fmu(file), &error), &error);
+    CHECK_OK(itm_fmu_open(&fmu, get_fmu(file), &error), &error);
     return fmu;
 }
 
@@ -106,7 +106,7 @@ static void oscillator_swings_as_its_closed_form(void** state)
         CHECK_NEAR(x, swing(0.5, 0.1, 0.05, 4.0, 1000.0, 1.0), 1e-6);
         CHECK_NEAR(force, -(1000.0 * (s - x) - v), 1e-9);
         table.destroy(table.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
 }
 
@@ -134,7 +134,7 @@ static void process_and_place_give_the_same_bits(void** state)
         table.get_outputs(table.self, y[k]);
         table.get_forces(table.self, &force[k]);
         table.destroy(table.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
     assert_memory_equal(y[0], y[1], 3 * sizeof(double));
     assert_memory_equal(&force[0], &force[1], sizeof(double));
@@ -170,7 +170,7 @@ static void restored_state_continues_bit_for_bit_in_another_process(void** state
         free(bytes);
         a.destroy(a.self);
         b.destroy(b.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
 }
 
@@ -214,7 +214,7 @@ static void ball_bounces_when_it_should(void** state)
         assert_int_equal((int)y[find_output(&table, "bounces")], want);
         assert_int_equal(want, 4);
         table.destroy(table.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
 }
 
@@ -242,7 +242,7 @@ static void time_event_acts_at_its_time(void** state)
         CHECK_NEAR(y[find_output(&table, "h")], 1.0 - 0.5 * 9.81 * 0.1234 * 0.1234 - 9.81 * 0.1234 * (0.2 - 0.1234),
                    1e-12);
         table.destroy(table.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
 }
 
@@ -272,7 +272,7 @@ static void discrete_inputs_are_set_at_events(void** state)
         table.get_outputs(table.self, y);
         CHECK_NEAR(y[find_output(&table, "v")], -9.81 * (0.1 + 0.25 * 0.1), 1e-12);
         table.destroy(table.self);
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
     }
 }
 
@@ -319,7 +319,7 @@ static void linear_rates_reach_the_solver_of_the_fmu(void** state)
             table.get_outputs(table.self, y);
             off[fine] = fabs(y[find_output(&table, "x")] - swing_accelerated(0.4, 0.1, a, 2.0, 200.0, 1.0));
             table.destroy(table.self);
-            itm_fmi_close(fmu);
+            itm_fmu_close(fmu);
         }
         if (RUNS[k].is_linear) {
             // RK4 of 0.1 ms, or the tolerance of 1e-10 per step
@@ -361,7 +361,7 @@ static void stiff_models_use_derivatives_of_the_fmu(void** state)
             table.get_outputs(table.self, y);
             x[proven] = y[find_output(&table, "x")];
             table.destroy(table.self);
-            itm_fmi_close(fmu);
+            itm_fmu_close(fmu);
         }
         // tolerance 1e-6 per step of the integrator
         CHECK_NEAR(x[0], 0.1 * exp(-200.0 / 1e6 * 0.5), 1e-6);
@@ -412,7 +412,7 @@ static void wrong_choices_are_refused_with_the_name(void** state)
     wrong = PISTON;
     wrong.rate = "v";
     check_refusal(fmu, &def, "output", "v");
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
 }
 
 static void elements_of_arrays_are_set_one_by_one(void** state)
@@ -439,7 +439,7 @@ static void elements_of_arrays_are_set_one_by_one(void** state)
         assert_true(y[find_output(&table, NAMES[i])] == WANT[i]);
     }
     table.destroy(table.self);
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
 }
 
 static void binaries_are_set_as_hexadecimal_digits(void** state)
@@ -461,7 +461,7 @@ static void binaries_are_set_as_hexadecimal_digits(void** state)
     table.get_outputs(table.self, y);
     assert_true(y[find_output(&table, "sum")] == 0x01 + 0xff + 0x10);
     table.destroy(table.self);
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
 }
 
 static void inputs_keep_the_start_values_of_the_fmu(void** state)
@@ -479,7 +479,7 @@ static void inputs_keep_the_start_values_of_the_fmu(void** state)
     assert_string_equal(table.input_names[1], "offset");
     assert_true(table.input_start[1] == 0.5);
     table.destroy(table.self);
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
 }
 
 // ---------------------------------------------------------------------------- many
@@ -532,7 +532,7 @@ static void thousand_instances_leave_nothing_behind(void** state)
 #if !defined(__SANITIZE_ADDRESS__)
     assert_true(more < 64);  // a page per instance would be a leak; freed memory stays with the allocator
 #endif
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     // no child is left, neither running nor dead
     extern int waitpid(int, int*, int);
     assert_int_equal(waitpid(-1, NULL, 1), -1);

@@ -34,7 +34,7 @@ static void couple(const Case* k, Coupled* c)
     def.values = &locked;
     def.nvalue = k->is_locked;
     snprintf(path, sizeof path, "%s/%s.fmu", ITM_FMU_DIR, k->fmu);
-    CHECK_OK(itm_fmi_open(&c->fmu, path, &error), &error);
+    CHECK_OK(itm_fmu_open(&c->fmu, path, &error), &error);
     CHECK_OK(itm_fmi_choose(c->fmu, &def, &error), &error);
     if (!k->is_unproven) {
         CHECK_OK(itm_fmi_prove(c->fmu, &error), &error);
@@ -64,7 +64,7 @@ static void couple(const Case* k, Coupled* c)
 static void release(Coupled* c)
 {
     itm_cosim_destroy(c->x);
-    itm_fmi_close(c->fmu);
+    itm_fmu_close(c->fmu);
 }
 
 // Largest distance of the ports from the reference after `duration`, m and rad; INFINITY where the run breaks down.

@@ -54,7 +54,7 @@ static Run run_fmu(const char* fault, ItmFmuLimits limits)
     ItmFmu* fmu = NULL;
     ItmFmuProcess* process = NULL;
     ItmSubsystem table = {0};
-    r.status = itm_fmi_open(&fmu, make_fmu(fault), &r.error);
+    r.status = itm_fmu_open(&fmu, make_fmu(fault), &r.error);
     if (r.status == ITM_OK) {
         ItmFmuDef def = itm_default_fmi_def();
         def.limits = limits;
@@ -71,7 +71,7 @@ static Run run_fmu(const char* fault, ItmFmuLimits limits)
         snprintf(r.log, sizeof r.log, "%.4000s", log);
         table.destroy(table.self);
     }
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     remove_fmu();
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     return r;
@@ -187,12 +187,12 @@ static void wrong_token_is_refused_with_its_message(void** state)
     ItmError error;
     ItmFmu* fmu = NULL;
     ItmSubsystem table;
-    CHECK_OK(itm_fmi_open(&fmu, root, &error), &error);
+    CHECK_OK(itm_fmu_open(&fmu, root, &error), &error);
     ItmFmuDef def = itm_default_fmi_def();
     CHECK_OK(itm_fmi_choose(fmu, &def, &error), &error);
     assert_int_not_equal(itm_fmi_make_subsystem(&table, fmu, NULL, &error), ITM_OK);
     assert_non_null(strstr(error.message, "the GUID is not that of this library"));
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     remove_fmu();
 }
 
@@ -204,7 +204,7 @@ static ItmFmu* open_zoo(const char* fault, bool has_port)
         .name = "piston", .rate = "piston.w", .position = "piston.s", .force = "piston.force"};
     ItmError error;
     ItmFmu* fmu = NULL;
-    CHECK_OK(itm_fmi_open(&fmu, make_fmu(fault), &error), &error);
+    CHECK_OK(itm_fmu_open(&fmu, make_fmu(fault), &error), &error);
     ItmFmuDef def = itm_default_fmi_def();
     def.limits = get_limits();
     def.ports = &PISTON;
@@ -236,7 +236,7 @@ static void claims_of_state_are_tested(void** state)
         if (CLAIMS[i].nnote > 0 && strstr(itm_fmi_get_note(fmu, 0), CLAIMS[i].words) == NULL) {
             fail_msg("note '%s' lacks '%s'", itm_fmi_get_note(fmu, 0), CLAIMS[i].words);
         }
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
         remove_fmu();
     }
 }
@@ -250,7 +250,7 @@ static void latch_is_found_and_refreshed(void** state)
     assert_true(itm_fmi_get_spec(fmu)->is_latched);
     assert_int_equal(itm_fmi_get_note_count(fmu), 1);
     assert_non_null(strstr(itm_fmi_get_note(fmu, 0), "latches its inputs"));
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     remove_fmu();
 }
 
@@ -269,7 +269,7 @@ static void claims_of_derivatives_are_tested(void** state)
     for (size_t i = 0; i < sizeof CLAIMS / sizeof *CLAIMS; i++) {
         ItmError error;
         ItmFmu* fmu = NULL;
-        CHECK_OK(itm_fmi_open(&fmu, make_fmu(CLAIMS[i].fault), &error), &error);
+        CHECK_OK(itm_fmu_open(&fmu, make_fmu(CLAIMS[i].fault), &error), &error);
         ItmFmuDef def = itm_default_fmi_def();
         def.kind = ITM_FMI_MODEL_EXCHANGE;
         def.limits = get_limits();
@@ -280,7 +280,7 @@ static void claims_of_derivatives_are_tested(void** state)
         if (CLAIMS[i].verdict != ITM_FMU_HOLDS && strstr(itm_fmi_get_note(fmu, 0), CLAIMS[i].words) == NULL) {
             fail_msg("note '%s' lacks '%s'", itm_fmi_get_note(fmu, 0), CLAIMS[i].words);
         }
-        itm_fmi_close(fmu);
+        itm_fmu_close(fmu);
         remove_fmu();
     }
 }
@@ -299,7 +299,7 @@ static void once_per_process_is_no_limit(void** state)
         CHECK_OK(tables[i].do_step(tables[i].self, 0.0, 1e-3, &error), &error);
         tables[i].destroy(tables[i].self);
     }
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     remove_fmu();
 }
 
@@ -346,7 +346,7 @@ static void killed_host_is_an_error_and_no_zombie(void** state)
         assert_int_equal(waitpid(killer, NULL, 0), killer);
         assert_false(is_running(pid));
     }
-    itm_fmi_close(fmu);
+    itm_fmu_close(fmu);
     remove_fmu();
 }
 

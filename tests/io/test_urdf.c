@@ -2,6 +2,9 @@
 #include "read_text.h"
 
 #include "interim/interim.h"
+#include "io/bytes.h"
+#include "io/geometry/urdf.h"
+#include "io/text.h"
 #include "math/vec.h"
 
 #include <sys/stat.h>
@@ -439,9 +442,49 @@ static void long_chains_are_read(void** state)
     free(text);
 }
 
+static void append_bytes(void* context, const void* bytes, size_t count)
+{
+    itm_text_add_bytes(context, bytes, count);
+}
+
+// What an exported FMU has in place of the XML.
+static void tables_as_bytes_are_the_same_tables_and_damage_is_refused(void** state)
+{
+    (void)state;
+    size_t length = 0;
+    const char *path = ITM_SOURCE_DIR "/tests/urdf/arm.urdf", *why = "";
+    ItmError error = {0};
+    ItmDocument doc = {0};
+    ItmUrdf robot, again;
+    ItmText first = {0}, second = {0};
+    char* xml = itm_bytes_read(path, 1 << 20, &length, &why);
+    CHECK_OK(itm_urdf_parse(&robot, &doc, xml, length, path, &error), &error);
+    itm_urdf_store(&robot, append_bytes, &first);
+    CHECK_OK(itm_urdf_restore(&again, &doc, first.chars, first.length, &error), &error);
+    assert_int_equal(again.nlink, robot.nlink);
+    assert_true(robot.nlink > 3);
+    itm_urdf_store(&again, append_bytes, &second);
+    assert_int_equal(first.length, second.length);
+    assert_memory_equal(first.chars, second.chars, first.length);
+    for (size_t n = 0; n < first.length; n++) {
+        char* cut = malloc(n + 1);  // exactly as long, so that a sanitizer sees every byte beyond
+        memcpy(cut, first.chars, n);
+        assert_int_equal(itm_urdf_restore(&again, &doc, cut, n, NULL), ITM_ERR_INPUT);
+        free(cut);
+        first.chars[n] = (char)(first.chars[n] ^ 0x55);  // any answer, but no crash
+        itm_urdf_restore(&again, &doc, first.chars, first.length, NULL);
+        first.chars[n] = (char)(first.chars[n] ^ 0x55);
+    }
+    itm_text_free(&first);
+    itm_text_free(&second);
+    itm_document_free(&doc);
+    free(xml);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_as_bytes_are_the_same_tables_and_damage_is_refused),
         cmocka_unit_test(an_arm_accelerates_as_in_mujoco),
         cmocka_unit_test(products_of_inertia_have_the_sign_of_the_matrix),
         cmocka_unit_test(every_joint_type_becomes_a_joint),

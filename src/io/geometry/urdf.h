@@ -84,4 +84,10 @@ typedef struct ItmUrdf {
 ItmStatus itm_urdf_parse(ItmUrdf* robot, ItmDocument* doc, const char* bytes, size_t length, const char* path,
                          ItmError* error);
 
+// urdf_table.c: the tables as bytes, which programs without XML read, and the tables from them; unused parts are left out.
+typedef void ItmUrdfSink(void* context, const void* bytes, size_t count);
+void itm_urdf_store(const ItmUrdf* robot, ItmUrdfSink* put, void* context);
+// ITM_ERR_INPUT: damaged. Everything belongs to doc.
+ItmStatus itm_urdf_restore(ItmUrdf* robot, ItmDocument* doc, const char* bytes, size_t length, ItmError* error);
+
 #endif

@@ -481,7 +481,7 @@ void itm_file_clear(ItmModelFile* file)
     for (int i = 0; i < file->nfmu; i++) {
         free(file->fmus[i].name);
         free(file->fmus[i].place.file);
-        itm_fmi_close(file->fmus[i].fmu);
+        itm_fmu_close(file->fmus[i].fmu);
         for (int k = 0; k < file->fmus[i].nport; k++) {
             struct ItmFmuMechanismPort* port = &file->fmus[i].ports[k];
             free(port->name);

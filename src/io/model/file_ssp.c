@@ -213,6 +213,54 @@ static ItmNode* make_run(Maker* m)
     return run;
 }
 
+// ---------------------------------------------------------------------------- bonds
+
+static ItmNode* find_map(const ItmNode* map, const char* key)
+{
+    ItmNode* node = map != NULL && map->kind == ITM_NODE_MAP ? itm_document_find(map, key) : NULL;
+    return node != NULL && node->kind == ITM_NODE_MAP ? node : NULL;
+}
+
+// Whether a variable of a component belongs to one of its ports (`ports` of its annotation).
+static bool is_of_port(const ItmNode* component, const char* variable)
+{
+    const ItmNode* ports = find_map(component, "ports");
+    for (const ItmItem* port = ports != NULL ? ports->first : NULL; port != NULL; port = port->next) {
+        const ItmNode* names = port->value->kind == ITM_NODE_MAP ? port->value : NULL;
+        for (const ItmItem* item = names != NULL ? names->first : NULL; item != NULL; item = item->next) {
+            if (item->value->kind == ITM_NODE_SCALAR &&
+                strcmp(item->value->text + (item->value->text[0] == '-'), variable) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Connections between variables of ports are bonds for tools that have none: where the annotation names bonds, they are no wires.
+static void remove_bonded_wires(Maker* m, ItmNode* root)
+{
+    ItmNode *cosim = find_map(root, "cosim"), *wires = find_map(cosim, "wires");
+    const ItmNode* subsystems = find_map(root, "subsystems");
+    if (find_map(cosim, "bonds") == NULL || wires == NULL) {
+        return;
+    }
+    ItmItem** link = &wires->first;
+    wires->last = NULL;
+    while (*link != NULL) {
+        ItmItem* item = *link;
+        size_t n = strcspn(item->key->text, ".");
+        const ItmNode* component = find_map(subsystems, KEEP_FORMAT(m, "%.*s", (int)n, item->key->text));
+        if (item->key->text[n] == '.' && is_of_port(component, item->key->text + n + 1)) {
+            *link = item->next;
+            wires->count--;
+        } else {
+            wires->last = item;
+            link = &item->next;
+        }
+    }
+}
+
 static void make_root(Maker* m)
 {
     const ItmSsp* ssp = m->ssp;
@@ -231,6 +279,9 @@ static void make_root(Maker* m)
         set_word(m, root, "run", run);
     }
     merge_annotation(m, root, ssp->annotation, ssp->annotation_line);
+    if (m->status == ITM_OK) {
+        remove_bonded_wires(m, root);
+    }
     m->doc->root = root;
 }
 

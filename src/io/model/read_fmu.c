@@ -321,7 +321,7 @@ static bool open_fmu(FmuReader* f, const ItmNode* node)
         return false;
     }
     ItmError cause = {0};
-    ItmStatus status = itm_fmi_open(&f->fmu, path, &cause);
+    ItmStatus status = itm_fmu_open(&f->fmu, path, &cause);
     free(path);
     if (status != ITM_OK) {
         if (cause.file[0] != '\0') {

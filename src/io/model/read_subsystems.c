@@ -23,6 +23,10 @@ static void read_subsystem(ItmReader* r, const ItmItem* item)
 void itm_read_subsystems(ItmReader* r, const ItmNode* node)
 {
     if (!itm_reader_is_collection(r, node, "subsystems")) {
+        static const ItmNode NONE = {.kind = ITM_NODE_MAP};
+        if (r->doc->is_part) {
+            itm_reader_check_connections(r, &NONE);
+        }
         return;
     }
     if (node->count == 0 && r->builder == NULL) {

@@ -381,7 +381,7 @@ void itm_reader_check_name(ItmReader* r, const ItmNode* node)
     }
 }
 
-static void keep_reference(ItmReader* r, const char* name, const char* path)
+void itm_reader_keep_reference(ItmReader* r, const char* name, const char* path)
 {
     ItmModelFile* file = r->file;
     if (file == NULL) {
@@ -435,7 +435,7 @@ char* itm_reader_make_path(ItmReader* r, const char* name)
     }
     memcpy(path, r->path, length);
     strcpy(path + length, name);
-    keep_reference(r, name, path);
+    itm_reader_keep_reference(r, name, path);
     return r->root != NULL ? confine(r, path, name) : path;
 }
 

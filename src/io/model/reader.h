@@ -124,6 +124,9 @@ ItmScope itm_reader_get_scope(ItmReader* r);
 
 // ---------------------------------------------------------------------------- references
 
+// Note a file that the model refers to, by its name in the model.
+void itm_reader_keep_reference(ItmReader* r, const char* name, const char* path);
+
 // Body by name, or ITM_GROUND for "ground".
 int itm_reader_get_body(ItmReader* r, const ItmNode* node);
 // [a, b] into both ids.

@@ -107,8 +107,8 @@ static bool is_name(const char* name, const char* text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-// It must come from a subsystem of the file, or from its mechanism.
-static void check_subsystem(ItmReader* r, const ItmNode* subsystems, const ItmFileConnection* c)
+// It must come from a subsystem of the file, or from its mechanism. Whether it does.
+static bool check_subsystem(ItmReader* r, const ItmNode* subsystems, const ItmFileConnection* c)
 {
     size_t length = strcspn(c->from, ".");
     const char* mechanism = r->file->name != NULL ? r->file->name : "";
@@ -119,18 +119,33 @@ static void check_subsystem(ItmReader* r, const ItmNode* subsystems, const ItmFi
         is_known = is_known || is_name(item->key->text, c->from, length);
         itm_nearest_offer(&nearest, item->key->text);
     }
-    if (!is_known) {
+    if (!is_known && !r->doc->is_part) {
         const ItmNode here = make_node(c);
         char hint[128];
         itm_reader_fail(r, &here, "there is no subsystem '%.*s'%s", (int)itm_utf8_cut(c->from, length, 64), c->from,
                         itm_nearest_format(&nearest, hint, sizeof hint));
     }
+    return is_known;
+}
+
+// In a part of a model, a value from another part is an input: without the connection, nothing sets it.
+static void remove_connection(ItmModelFile* file, int i)
+{
+    ItmFileConnection* c = &file->connections[i];
+    free(c->from);
+    free(c->to);
+    free(c->place.file);
+    memmove(c, c + 1, (size_t)(--file->nconnection - i) * sizeof *c);
 }
 
 void itm_reader_check_connections(ItmReader* r, const ItmNode* subsystems)
 {
-    for (int i = 0; i < r->file->nconnection && r->status == ITM_OK; i++) {
-        check_subsystem(r, subsystems, &r->file->connections[i]);
+    for (int i = 0; i < r->file->nconnection && r->status == ITM_OK;) {
+        if (check_subsystem(r, subsystems, &r->file->connections[i]) || r->status != ITM_OK) {
+            i++;
+        } else {
+            remove_connection(r->file, i);
+        }
     }
 }
 

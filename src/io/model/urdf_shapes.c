@@ -83,6 +83,7 @@ static void add_mesh(ItmUrdfImport* m, const ItmUrdfShape* shape, ItmColliderDef
         itm_read_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: it is not found", shape->file);
         return;
     }
+    itm_reader_keep_reference(m->r, shape->file, found);
     if (itm_mesh_read(&mesh, found, 1.0, &error) != ITM_OK) {
         itm_read_urdf_note_at(m, shape->line, "mesh '%.200s' is left out: %.200s", shape->file, error.message);
         itm_mesh_free(&mesh);

@@ -1,18 +1,13 @@
-// interim fmu show: an FMU as its files describe it, for people and as JSON.
-#include "fmu.h"
-
+// An FMU as its files describe it, for people and as JSON.
+#include "base/guard.h"
+#include "fmi/fmu.h"
+#include "fmu/library.h"
 #include "io/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const AppOption OPTIONS[] = {
-    {APP_OPTION_WORD, "--all", 'a', NULL, NULL, "also list local variables"},
-    {APP_OPTION_WORD, "--json", 0, NULL, NULL, "print everything as JSON"},
-    {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
-};
 
 static const char* const KIND_NAMES[ITM_FMI_KIND_COUNT] = {"co-simulation", "model exchange"};
 
@@ -50,131 +45,133 @@ static void list_capabilities(Capability* list, const ItmFmiKind* k, int kind)
     }
 }
 
-static void print_kind(const ItmFmiKind* k, int kind)
+static void write_kind(ItmText* out, const ItmFmiKind* k, int kind)
 {
     Capability list[NCAPABILITY];
     if (!k->is_present) {
         return;
     }
     list_capabilities(list, k, kind);
-    printf("  %-16s %s.so", KIND_NAMES[kind], k->model_identifier);
+    itm_text_format(out, "  %-16s %s.so", KIND_NAMES[kind], k->model_identifier);
     const char* separator = ": ";
     for (int i = 0; i < NCAPABILITY; i++) {
         if (list[i].is_there) {
-            printf("%s%s", separator, list[i].name);
+            itm_text_format(out, "%s%s", separator, list[i].name);
             separator = ", ";
         }
     }
     if (k->fixed_step > 0.0 && kind == ITM_FMI_CO_SIMULATION) {
-        printf(" (%g s)", k->fixed_step);
+        itm_text_format(out, " (%g s)", k->fixed_step);
     }
-    printf("\n");
+    itm_text_format(out, "\n");
 }
 
 // ---------------------------------------------------------------------------- text
 
-static void print_size(uint64_t bytes)
+static void write_size(ItmText* out, uint64_t bytes)
 {
     if (bytes < 1000) {
-        printf("%d B", (int)bytes);
+        itm_text_format(out, "%d B", (int)bytes);
     } else if (bytes < 1000000) {
-        printf("%.3g kB", (double)bytes / 1e3);
+        itm_text_format(out, "%.3g kB", (double)bytes / 1e3);
     } else {
-        printf("%.4g MB", (double)bytes / 1e6);
+        itm_text_format(out, "%.4g MB", (double)bytes / 1e6);
     }
 }
 
-static void print_field(const char* name, const char* text)
+static void write_field(ItmText* out, const char* name, const char* text)
 {
     if (text[0] != '\0') {
-        printf("  %-16s %s\n", name, text);
+        itm_text_format(out, "  %-16s %s\n", name, text);
     }
 }
 
-static void print_experiment(const ItmFmiDescription* d)
+static void write_experiment(ItmText* out, const ItmFmiDescription* d)
 {
     if (isnan(d->start_time) && isnan(d->stop_time) && isnan(d->step_size) && isnan(d->tolerance)) {
         return;
     }
-    printf("  %-16s %g s to", "experiment", isnan(d->start_time) ? 0.0 : d->start_time);
+    itm_text_format(out, "  %-16s %g s to", "experiment", isnan(d->start_time) ? 0.0 : d->start_time);
     if (isnan(d->stop_time)) {
-        printf(" (no stop time)");
+        itm_text_format(out, " (no stop time)");
     } else {
-        printf(" %g s", d->stop_time);
+        itm_text_format(out, " %g s", d->stop_time);
     }
     if (!isnan(d->step_size)) {
-        printf(", step %g s", d->step_size);
+        itm_text_format(out, ", step %g s", d->step_size);
     }
     if (!isnan(d->tolerance)) {
-        printf(", tolerance %g", d->tolerance);
+        itm_text_format(out, ", tolerance %g", d->tolerance);
     }
-    printf("\n");
+    itm_text_format(out, "\n");
 }
 
-static void print_platforms(const ItmFmiDescription* d)
+static void write_platforms(ItmText* out, const ItmFmiDescription* d)
 {
-    printf("  %-16s", "platforms");
+    itm_text_format(out, "  %-16s", "platforms");
     const char* separator = " ";
     for (int i = 0; i < d->nplatform; i++) {
-        printf("%s%s%s", separator, d->platforms[i].name, d->platforms[i].is_ours ? " (this machine)" : "");
+        itm_text_format(out, "%s%s%s", separator, d->platforms[i].name,
+                        d->platforms[i].is_ours ? " (this machine)" : "");
         separator = ", ";
     }
     if (d->nsource > 0) {
-        printf("%ssources (%d files)", separator, d->nsource);
+        itm_text_format(out, "%ssources (%d files)", separator, d->nsource);
         separator = ", ";
     }
-    printf("%s\n", separator[0] == ' ' ? " none" : "");
+    itm_text_format(out, "%s\n", separator[0] == ' ' ? " none" : "");
 }
 
-static void print_library(const AppFmu* fmu)
+static void write_library(ItmText* out, const ItmFmuLibrary* fmu)
 {
     if (!fmu->has_elf) {
-        if (fmu->library != NULL) {
-            print_field("library", fmu->elf_error.message);
+        if (fmu->file != NULL) {
+            write_field(out, "library", fmu->error.message);
         }
         return;
     }
     const ItmElf* elf = &fmu->elf;
     const char* c_library = itm_elf_get_c_library(elf);
-    printf("  %-16s %s", "needs", elf->needed.count == 0 ? "no library" : "");
+    itm_text_format(out, "  %-16s %s", "needs", elf->needed.count == 0 ? "no library" : "");
     for (int i = 0; i < elf->needed.count; i++) {
-        printf("%s%s", i > 0 ? ", " : "", elf->needed.items[i]);
+        itm_text_format(out, "%s%s", i > 0 ? ", " : "", elf->needed.items[i]);
     }
-    printf("%s%s\n", c_library[0] != '\0' ? "; glibc " : "", c_library);
+    itm_text_format(out, "%s%s\n", c_library[0] != '\0' ? "; glibc " : "", c_library);
     char text[256];
-    for (int i = 0; app_fmu_get_missing(fmu, i, text, sizeof text); i++) {
-        print_field("missing", text);
+    for (int i = 0; itm_fmu_get_missing_library(fmu, i, text, sizeof text); i++) {
+        write_field(out, "missing", text);
     }
     int nfmi = 0, nclash = 0;
     for (int i = 0; i < elf->exported.count; i++) {
         nfmi += strncmp(elf->exported.items[i], "fmi", 3) == 0;
         nclash += itm_elf_get_clash(elf->exported.items[i]) != NULL;
     }
-    printf("  %-16s %d FMI functions, %d other symbols\n", "exports", nfmi, elf->exported.count - nfmi);
+    itm_text_format(out, "  %-16s %d FMI functions, %d other symbols\n", "exports", nfmi, elf->exported.count - nfmi);
     for (int i = 0, shown = 0; i < elf->exported.count && nclash > 0 && shown == 0; i++) {
         const char* library = itm_elf_get_clash(elf->exported.items[i]);
         if (library != NULL) {
-            printf("  %-16s %d symbols that other libraries export too (%s of %s); run it in a process of its own\n",
-                   "clashes", nclash, elf->exported.items[i], library);
+            itm_text_format(
+                out, "  %-16s %d symbols that other libraries export too (%s of %s); run it in a process of its own\n",
+                "clashes", nclash, elf->exported.items[i], library);
             shown = 1;
         }
     }
 }
 
-static void print_beside(const ItmFmiDescription* d)
+static void write_beside(ItmText* out, const ItmFmiDescription* d)
 {
     for (int i = 0; i < d->nterminal; i++) {
         const ItmFmiTerminal* t = &d->terminals[i];
-        printf("  %-16s %s%s%s, %d variables\n", "terminal", t->name, t->kind[0] != '\0' ? ", " : "", t->kind,
-               t->nmember);
+        itm_text_format(out, "  %-16s %s%s%s, %d variables\n", "terminal", t->name, t->kind[0] != '\0' ? ", " : "",
+                        t->kind, t->nmember);
     }
     for (int i = 0; i < d->nlayer; i++) {
-        printf("  %-16s %s %s: %s\n", "layered standard", d->layers[i].name, d->layers[i].version,
-               d->layers[i].description);
+        itm_text_format(out, "  %-16s %s %s: %s\n", "layered standard", d->layers[i].name, d->layers[i].version,
+                        d->layers[i].description);
     }
     for (int i = 0; i < d->ncategory; i++) {
-        printf("  %-16s %s%s%s\n", "log category", d->categories[i].name,
-               d->categories[i].description[0] != '\0' ? ": " : "", d->categories[i].description);
+        itm_text_format(out, "  %-16s %s%s%s\n", "log category", d->categories[i].name,
+                        d->categories[i].description[0] != '\0' ? ": " : "", d->categories[i].description);
     }
 }
 
@@ -195,7 +192,7 @@ static void format_type(char* text, size_t size, const ItmFmiDescription* d, con
     }
 }
 
-static void print_variables_of(const ItmFmiDescription* d, ItmFmiCausality causality, const char* title)
+static void write_variables_of(ItmText* out, const ItmFmiDescription* d, ItmFmiCausality causality, const char* title)
 {
     int count = 0, width = 8;
     for (int i = 0; i < d->nvariable; i++) {
@@ -208,7 +205,7 @@ static void print_variables_of(const ItmFmiDescription* d, ItmFmiCausality causa
     if (count == 0) {
         return;
     }
-    printf("\n%s (%d)\n", title, count);
+    itm_text_format(out, "\n%s (%d)\n", title, count);
     for (int i = 0; i < d->nvariable; i++) {
         const ItmFmiVariable* v = &d->variables[i];
         if (v->causality != causality) {
@@ -216,28 +213,28 @@ static void print_variables_of(const ItmFmiDescription* d, ItmFmiCausality causa
         }
         char type[128];
         format_type(type, sizeof type, d, v);
-        printf("  %-*s  %-11s  %-10s  %-10s", width, v->name, type,
-               itm_description_get_variability_name(v->variability), v->unit != NULL ? v->unit : "");
+        itm_text_format(out, "  %-*s  %-11s  %-10s  %-10s", width, v->name, type,
+                        itm_description_get_variability_name(v->variability), v->unit != NULL ? v->unit : "");
         if (v->start_text != NULL) {
-            printf("  %.60s", v->start_text);
+            itm_text_format(out, "  %.60s", v->start_text);
         }
         if (v->alias_of != ITM_NONE) {
-            printf("  = %s", d->variables[v->alias_of].name);
+            itm_text_format(out, "  = %s", d->variables[v->alias_of].name);
         }
-        printf("%s%s\n", v->description[0] != '\0' ? "  " : "", v->description);
+        itm_text_format(out, "%s%s\n", v->description[0] != '\0' ? "  " : "", v->description);
     }
 }
 
-static void print_variables(const ItmFmiDescription* d, bool is_all)
+static void write_variables(ItmText* out, const ItmFmiDescription* d, bool is_all)
 {
-    print_variables_of(d, ITM_FMI_INPUT, "inputs");
-    print_variables_of(d, ITM_FMI_OUTPUT, "outputs");
-    print_variables_of(d, ITM_FMI_STRUCTURAL_PARAMETER, "structural parameters");
-    print_variables_of(d, ITM_FMI_PARAMETER, "parameters");
+    write_variables_of(out, d, ITM_FMI_INPUT, "inputs");
+    write_variables_of(out, d, ITM_FMI_OUTPUT, "outputs");
+    write_variables_of(out, d, ITM_FMI_STRUCTURAL_PARAMETER, "structural parameters");
+    write_variables_of(out, d, ITM_FMI_PARAMETER, "parameters");
     if (is_all) {
-        print_variables_of(d, ITM_FMI_CALCULATED_PARAMETER, "calculated parameters");
-        print_variables_of(d, ITM_FMI_INDEPENDENT, "independent");
-        print_variables_of(d, ITM_FMI_LOCAL, "local");
+        write_variables_of(out, d, ITM_FMI_CALCULATED_PARAMETER, "calculated parameters");
+        write_variables_of(out, d, ITM_FMI_INDEPENDENT, "independent");
+        write_variables_of(out, d, ITM_FMI_LOCAL, "local");
         return;
     }
     int nrest = 0;
@@ -246,34 +243,34 @@ static void print_variables(const ItmFmiDescription* d, bool is_all)
         nrest += c == ITM_FMI_LOCAL || c == ITM_FMI_CALCULATED_PARAMETER;
     }
     if (nrest > 0) {
-        printf("\n%d local variables and calculated parameters; --all lists them\n", nrest);
+        itm_text_format(out, "\n%d local variables and calculated parameters; --all lists them\n", nrest);
     }
 }
 
-static void print_text(const AppFmu* fmu, bool is_all)
+static void write_text(ItmText* out, const ItmFmuLibrary* fmu, bool is_all)
 {
     const ItmFmiDescription* d = fmu->description;
-    printf("%s: FMI %s\n", d->model_name, d->version);
-    print_field("description", d->description);
-    printf("  %-16s %s, ", "file", itm_archive_get_path(fmu->archive));
-    print_size(itm_archive_get_size(fmu->archive));
-    printf(", %d files\n", itm_archive_get_count(fmu->archive));
-    print_field("tool", d->tool);
-    print_field("date", d->date);
-    print_field("author", d->author);
-    print_field("version", d->model_version);
-    print_field("license", d->license);
-    print_field(d->major == 2 ? "guid" : "token", d->token);
-    print_experiment(d);
+    itm_text_format(out, "%s: FMI %s\n", d->model_name, d->version);
+    write_field(out, "description", d->description);
+    itm_text_format(out, "  %-16s %s, ", "file", itm_archive_get_path(fmu->archive));
+    write_size(out, itm_archive_get_size(fmu->archive));
+    itm_text_format(out, ", %d files\n", itm_archive_get_count(fmu->archive));
+    write_field(out, "tool", d->tool);
+    write_field(out, "date", d->date);
+    write_field(out, "author", d->author);
+    write_field(out, "version", d->model_version);
+    write_field(out, "license", d->license);
+    write_field(out, d->major == 2 ? "guid" : "token", d->token);
+    write_experiment(out, d);
     for (int i = 0; i < ITM_FMI_KIND_COUNT; i++) {
-        print_kind(&d->kinds[i], i);
+        write_kind(out, &d->kinds[i], i);
     }
-    printf("  %-16s %d variables, %llu states, %d event indicators\n", "size", d->nvariable,
-           (unsigned long long)itm_description_count_states(d), d->nevent_indicator);
-    print_platforms(d);
-    print_library(fmu);
-    print_beside(d);
-    print_variables(d, is_all);
+    itm_text_format(out, "  %-16s %d variables, %llu states, %d event indicators\n", "size", d->nvariable,
+                    (unsigned long long)itm_description_count_states(d), d->nevent_indicator);
+    write_platforms(out, d);
+    write_library(out, fmu);
+    write_beside(out, d);
+    write_variables(out, d, is_all);
 }
 
 // ---------------------------------------------------------------------------- JSON
@@ -385,7 +382,7 @@ static void add_variable(ItmText* t, const ItmFmiDescription* d, const ItmFmiVar
     itm_text_add(t, "}");
 }
 
-static void add_library(ItmText* t, const AppFmu* fmu)
+static void add_library(ItmText* t, const ItmFmuLibrary* fmu)
 {
     const ItmFmiDescription* d = fmu->description;
     itm_text_add(t, "\"platforms\":[");
@@ -397,12 +394,12 @@ static void add_library(ItmText* t, const AppFmu* fmu)
         itm_text_format(t, ",\"is_ours\":%s}", d->platforms[i].is_ours ? "true" : "false");
     }
     itm_text_format(t, "],\"sources\":%d,", d->nsource);
-    add_text(t, "library", fmu->library);
+    add_text(t, "library", fmu->file);
     itm_text_add(t, ",");
     add_names(t, "needed", &fmu->elf.needed);
     itm_text_add(t, ",\"missing\":[");
     char text[256];
-    for (int i = 0; app_fmu_get_missing(fmu, i, text, sizeof text); i++) {
+    for (int i = 0; itm_fmu_get_missing_library(fmu, i, text, sizeof text); i++) {
         itm_text_add(t, i > 0 ? "," : "");
         itm_text_add_json(t, text);
     }
@@ -420,7 +417,7 @@ static void add_library(ItmText* t, const AppFmu* fmu)
     itm_text_add(t, "]");
 }
 
-static int print_json(const AppFmu* fmu)
+static void write_json(ItmText* t, const ItmFmuLibrary* fmu)
 {
     const ItmFmiDescription* d = fmu->description;
     const char* const texts[][2] = {{"model_name", d->model_name},
@@ -431,69 +428,47 @@ static int print_json(const AppFmu* fmu)
                                     {"date", d->date},
                                     {"author", d->author},
                                     {"version", d->model_version}};
-    ItmText t = {0};
-    itm_text_add(&t, "{");
+    itm_text_add(t, "{");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        add_text(&t, texts[i][0], texts[i][1]);
-        itm_text_add(&t, ",");
+        add_text(t, texts[i][0], texts[i][1]);
+        itm_text_add(t, ",");
     }
-    itm_text_format(&t, "\"bytes\":%llu,\"files\":%d,\"states\":%llu,\"event_indicators\":%d,",
+    itm_text_format(t, "\"bytes\":%llu,\"files\":%d,\"states\":%llu,\"event_indicators\":%d,",
                     (unsigned long long)itm_archive_get_size(fmu->archive), itm_archive_get_count(fmu->archive),
                     (unsigned long long)itm_description_count_states(d), d->nevent_indicator);
-    add_number(&t, "start_time", d->start_time);
-    itm_text_add(&t, ",");
-    add_number(&t, "stop_time", d->stop_time);
-    itm_text_add(&t, ",");
-    add_number(&t, "step_size", d->step_size);
-    itm_text_add(&t, ",");
-    add_number(&t, "tolerance", d->tolerance);
-    itm_text_add(&t, ",");
-    add_kinds(&t, d);
-    itm_text_add(&t, ",");
-    add_library(&t, fmu);
-    itm_text_add(&t, ",\"variables\":[");
+    add_number(t, "start_time", d->start_time);
+    itm_text_add(t, ",");
+    add_number(t, "stop_time", d->stop_time);
+    itm_text_add(t, ",");
+    add_number(t, "step_size", d->step_size);
+    itm_text_add(t, ",");
+    add_number(t, "tolerance", d->tolerance);
+    itm_text_add(t, ",");
+    add_kinds(t, d);
+    itm_text_add(t, ",");
+    add_library(t, fmu);
+    itm_text_add(t, ",\"variables\":[");
     for (int i = 0; i < d->nvariable; i++) {
-        itm_text_add(&t, i > 0 ? ",\n" : "\n");
-        add_variable(&t, d, &d->variables[i]);
+        itm_text_add(t, i > 0 ? ",\n" : "\n");
+        add_variable(t, d, &d->variables[i]);
     }
-    itm_text_add(&t, "]}\n");
-    bool is_whole = !t.has_failed;
-    if (is_whole) {
-        fputs(t.chars, stdout);
-    } else {
-        fputs("interim fmu show: out of memory\n", stderr);
-    }
-    itm_text_free(&t);
-    return is_whole ? APP_FINISHED : APP_BAD_INPUT;
+    itm_text_add(t, "]}\n");
 }
 
-static int run(const AppArguments* arguments)
+char* itm_fmu_describe(ItmFmu* fmu, ItmFmuFormat format)
 {
-    AppFmu fmu;
-    ItmError error = {0};
-    if (!app_fmu_open(&fmu, arguments->model, &error)) {
-        app_print_error(&error);
-        return APP_BAD_INPUT;
-    }
-    int status = APP_FINISHED;
-    if (app_arguments_get(arguments, "--json") != NULL) {
-        status = print_json(&fmu);
+    ITM_GUARD(fmu != NULL, NULL);
+    ItmText text = {0};
+    ItmFmuLibrary library;
+    itm_fmu_read_library(&library, fmu);
+    if (format == ITM_FMU_JSON) {
+        write_json(&text, &library);
     } else {
-        print_text(&fmu, app_arguments_get(arguments, "--all") != NULL);
+        write_text(&text, &library, format == ITM_FMU_TEXT_AND_LOCALS);
     }
-    app_fmu_close(&fmu);
-    return status;
+    itm_fmu_free_library(&library);
+    if (text.has_failed) {
+        itm_text_free(&text);
+    }
+    return text.chars;
 }
-
-const AppCommand app_fmu_show_command = {
-    .name = "fmu show",
-    .synopsis = "FILE.fmu [--all] [--json]",
-    .help = "print version, capabilities, variables, units, platforms and libraries of an FMU",
-    .details =
-        "Prints what an FMU declares: version, kinds and capabilities, variables with units and start values, platforms,\n"
-        "libraries that its binary needs, and symbols that clash with other libraries. The FMU is not loaded.",
-    .options = OPTIONS,
-    .noption = sizeof OPTIONS / sizeof *OPTIONS,
-    .operand = "FMU",
-    .run = run,
-};
