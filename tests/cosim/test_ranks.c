@@ -1,0 +1,258 @@
+// One system over several processes: here threads with queues between them. Whatever the placement, the bits are those of one process.
+#include "system.h"
+
+#include <pthread.h>
+
+enum { MOST_RANKS = 4, LIVES = 1000000 };
+
+// ---------------------------------------------------------------------------- messages between threads
+
+typedef struct Message {
+    struct Message* next;
+    size_t size;
+    char bytes[];
+} Message;
+
+typedef struct Net {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    Message* queues[MOST_RANKS][MOST_RANKS];  // by sender and receiver, the oldest first
+    bool is_dead[MOST_RANKS];
+} Net;
+
+typedef struct Rank {
+    Net* net;
+    int rank, count;
+    int lives;  // messages that it receives before it dies
+    const ItmModelFile* file;
+    ItmStatus status;
+    ItmError error;
+} Rank;
+
+static ItmStatus send_message(void* self, int to, const void* bytes, size_t size, ItmError* error)
+{
+    Rank* r = self;
+    (void)error;
+    Message* message = malloc(sizeof *message + size);
+    *message = (Message){.size = size};
+    memcpy(message->bytes, bytes, size);
+    pthread_mutex_lock(&r->net->mutex);
+    Message** at = &r->net->queues[r->rank][to];
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = message;
+    pthread_cond_broadcast(&r->net->changed);
+    pthread_mutex_unlock(&r->net->mutex);
+    return ITM_OK;
+}
+
+static ItmStatus report_death(ItmError* error, int rank)
+{
+    *error = (ItmError){.status = ITM_ERR_IO};
+    snprintf(error->message, sizeof error->message, "rank %d has died", rank);
+    return ITM_ERR_IO;
+}
+
+static ItmStatus receive_message(void* self, int from, void* bytes, size_t room, size_t* size, ItmError* error)
+{
+    Rank* r = self;
+    pthread_mutex_lock(&r->net->mutex);
+    if (r->lives-- <= 0) {
+        r->net->is_dead[r->rank] = true;
+        pthread_cond_broadcast(&r->net->changed);
+        pthread_mutex_unlock(&r->net->mutex);
+        return report_death(error, r->rank);
+    }
+    Message** at = &r->net->queues[from][r->rank];
+    while (*at == NULL && !r->net->is_dead[from]) {
+        pthread_cond_wait(&r->net->changed, &r->net->mutex);
+    }
+    Message* message = *at;
+    if (message != NULL) {
+        *at = message->next;
+    }
+    pthread_mutex_unlock(&r->net->mutex);
+    if (message == NULL) {
+        return report_death(error, from);
+    }
+    *size = message->size;
+    memcpy(bytes, message->bytes, message->size < room ? message->size : room);
+    free(message);
+    return ITM_OK;
+}
+
+static ItmTransport make_transport(Rank* r)
+{
+    return (ItmTransport){
+        .self = r, .rank = r->rank, .count = r->count, .send = send_message, .receive = receive_message};
+}
+
+static void* serve(void* context)
+{
+    Rank* r = context;
+    ItmCosim* x = NULL;
+    ItmTransport transport = make_transport(r);
+    r->status = itm_file_create_cosim(&x, r->file, NULL, &r->error);
+    r->status = r->status == ITM_OK ? itm_ranks_join(x, &transport, NULL, &r->error) : r->status;
+    r->status = r->status == ITM_OK ? itm_ranks_serve(x, &r->error) : r->status;
+    itm_cosim_destroy(x);
+    return NULL;
+}
+
+// ---------------------------------------------------------------------------- a system over threads
+
+typedef struct Cluster {
+    Net net;
+    Rank ranks[MOST_RANKS];
+    pthread_t threads[MOST_RANKS];
+    int count;
+    System s;  // of rank 0
+} Cluster;
+
+static void start(Cluster* c, const char* path, const char* const* overrides, int n, int count,
+                  const ItmPlacement* places, int nplace, int lives)
+{
+    memset(c, 0, sizeof *c);
+    pthread_mutex_init(&c->net.mutex, NULL);
+    pthread_cond_init(&c->net.changed, NULL);
+    c->count = count;
+    c->s = system_load(path, overrides, n);
+    for (int i = 0; i < count; i++) {
+        c->ranks[i] = (Rank){.net = &c->net, .rank = i, .count = count, .file = c->s.file, .lives = LIVES};
+        if (i > 0) {
+            c->ranks[i].lives = i == count - 1 ? lives : LIVES;
+            assert_int_equal(pthread_create(&c->threads[i], NULL, serve, &c->ranks[i]), 0);
+        }
+    }
+    int ranks[64];
+    ItmError error = {0};
+    ItmCosim* trial = NULL;
+    ItmTransport transport = make_transport(&c->ranks[0]);
+    CHECK_OK(itm_file_create_cosim(&trial, c->s.file, NULL, &error), &error);
+    assert_true(itm_cosim_get_mechanism_count(trial) + itm_cosim_get_subsystem_count(trial) <= 64);
+    CHECK_OK(itm_ranks_choose(ranks, trial, count, places, nplace, &error), &error);
+    itm_cosim_destroy(trial);
+    CHECK_OK(itm_ranks_join(c->s.x, &transport, ranks, &error), &error);
+}
+
+static void end(Cluster* c)
+{
+    system_finish(&c->s);
+    for (int i = 1; i < c->count; i++) {
+        pthread_join(c->threads[i], NULL);
+    }
+    for (int i = 0; i < c->count * MOST_RANKS; i++) {
+        Message** at = &c->net.queues[i / MOST_RANKS][i % MOST_RANKS];
+        while (*at != NULL) {
+            Message* message = *at;
+            *at = message->next;
+            free(message);
+        }
+    }
+    pthread_cond_destroy(&c->net.changed);
+    pthread_mutex_destroy(&c->net.mutex);
+}
+
+static void expect_same_outputs(System* a, System* b)
+{
+    CHECK_OK(itm_cosim_compute_outputs(a->x, a->y), itm_cosim_get_error(a->x));
+    CHECK_OK(itm_cosim_compute_outputs(b->x, b->y), itm_cosim_get_error(b->x));
+    for (int i = 0; i < itm_cosim_get_output_count(a->x); i++) {
+        if (memcmp(&a->y[i], &b->y[i], sizeof(double)) != 0) {
+            fail_msg("%s is %.17g in one process, %.17g in several, at %g s", itm_cosim_get_output_info(a->x, i).name,
+                     a->y[i], b->y[i], itm_cosim_get_time(a->x));
+        }
+    }
+}
+
+static void expect_same_states(System* a, System* b)
+{
+    size_t size = itm_cosim_get_state_size(a->x);
+    char *first = calloc(size, 1), *second = calloc(size, 1);
+    assert_int_equal(itm_cosim_get_state_size(b->x), size);
+    CHECK_OK(itm_cosim_save(a->x, first, size), itm_cosim_get_error(a->x));
+    CHECK_OK(itm_cosim_save(b->x, second, size), itm_cosim_get_error(b->x));
+    assert_memory_equal(first, second, size);
+    free(first);
+    free(second);
+}
+
+typedef struct Case {
+    const char* path;
+    const char* overrides[4];
+    int noverride, nstep, count;
+    ItmPlacement places[8];
+    int nplace;
+    int nown;  // parts of rank 0
+} Case;
+
+static void expect_same_bits(const Case* it)
+{
+    Cluster c;
+    System alone = system_load(it->path, it->overrides, it->noverride);
+    start(&c, it->path, it->overrides, it->noverride, it->count, it->places, it->nplace, LIVES);
+    CHECK_CASE("%s %s %s over %d ranks", it->path, it->noverride > 0 ? it->overrides[0] : "",
+               it->noverride > 1 ? it->overrides[1] : "", it->count);
+    assert_int_equal(itm_ranks_get_info(c.s.x).nown, it->nown);
+    expect_same_outputs(&alone, &c.s);
+    for (int i = 0; i < it->nstep; i++) {
+        system_step(&alone);
+        system_step(&c.s);
+        if (i % 16 == 3) {
+            expect_same_outputs(&alone, &c.s);
+        }
+    }
+    expect_same_outputs(&alone, &c.s);
+    expect_same_states(&alone, &c.s);
+    end(&c);
+    system_finish(&alone);
+}
+
+// ---------------------------------------------------------------------------- cases
+
+#define CRANE_APART .places = {{"crane", 0}, {"hydraulics", 1}}, .nplace = 2, .nown = 1
+
+static void a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_process(void** state)
+{
+    (void)state;
+    static const Case CASES[] = {
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 200, 2, CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {"cosim.exchange=hold", "cosim.macro_step=2ms"}, 2, 200, 2, CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {"cosim.exchange=hold", "cosim.variables=velocity-pressure", "cosim.macro_step=2ms"},
+         3,
+         200,
+         2,
+         CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {"cosim.coupling=zoh", "cosim.macro_step=2ms"}, 2, 200, 2, CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {"cosim.coupling=quadratic", "cosim.scheme=gauss-seidel", "cosim.macro_step=0.5ms"},
+         3,
+         200,
+         2,
+         CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 50, 2, .places = {{"crane", 1}, {"hydraulics", 0}}, .nplace = 2, .nown = 1},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 50, 3, .places = {{"crane", 2}, {"hydraulics", 1}}, .nplace = 2, .nown = 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        expect_same_bits(&CASES[i]);
+    }
+}
+
+// The rows of the gripper's contacts travel with the interface model.
+static void contacts_in_an_interface_model_travel_with_it(void** state)
+{
+    (void)state;
+    static const Case CASE = {ITM_SOURCE_DIR "/examples/log-crane.yaml", {""}, 0, 400, 2, CRANE_APART};
+    expect_same_bits(&CASE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_process),
+        cmocka_unit_test(contacts_in_an_interface_model_travel_with_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
