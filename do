@@ -109,12 +109,13 @@ drop_foreign_cache() {
     rm -rf "$1/CMakeCache.txt" "$1/CMakeFiles"
 }
 
-# build PRESET FOLDER [CMAKE-OPTION...]
+# build PRESET FOLDER [CMAKE-OPTION...]: all of it, or what TARGETS names
+TARGETS=
 build() {
     preset=$1 folder=$2; shift 2
     drop_foreign_cache "$folder"
     quietly "$preset: configure" cmake --preset "$preset" -DINTERIM_WEB=$WEB "$@" &&
-        quietly "$preset: build" cmake --build "$folder" -j "$JOBS"
+        quietly "$preset: build" cmake --build "$folder" -j "$JOBS" ${TARGETS:+--target $TARGETS}
 }
 
 passed=0 failed=0 skipped=0
@@ -285,6 +286,7 @@ fuzz_merge() {
 
 do_fuzz() {
     need $BUILD_PACKAGES $TEST_PACKAGES
+    TARGETS=${2:-$FUZZ_TARGETS}
     build fuzz build-fuzz
     for target in ${2:-$FUZZ_TARGETS}; do
         if [ "$1" = merge ]; then fuzz_merge "$target"; else fuzz "$target" -max_len=8192 -max_total_time=$(($1 * 60)); fi

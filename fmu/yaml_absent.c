@@ -11,7 +11,7 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
                          int column, ItmError* error)
 {
     if (itm_tree_is(text, length)) {
-        return itm_tree_read(root, doc, text, length, error);
+        return itm_tree_read(root, doc, text, length, source, error);
     }
     ItmNode* node = itm_document_take(doc, sizeof *node);
     char* copy = itm_document_take(doc, length + 1);

@@ -2,12 +2,14 @@
 
 #include "base/error.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Tree {
     ItmDocument* doc;
     const char *at, *end;
+    const char* damage;  // where it was noticed
     const char* source;
     int nnode;
     ItmStatus status;
@@ -20,7 +22,10 @@ bool itm_tree_is(const char* bytes, size_t length)
 
 static void fail(Tree* t, ItmStatus status)
 {
-    t->status = t->status == ITM_OK ? status : t->status;
+    if (t->status == ITM_OK) {
+        t->status = status;
+        t->damage = t->at;
+    }
     t->at = t->end;
 }
 
@@ -30,7 +35,7 @@ static long take_number(Tree* t)
     long value = 0;
     bool has_digit = false;
     if (t->at < t->end && *t->at == ' ') {
-        for (t->at++; t->at < t->end && *t->at >= '0' && *t->at <= '9' && value < 1000000000L; t->at++) {
+        for (t->at++; t->at < t->end && *t->at >= '0' && *t->at <= '9' && value < INT_MAX / 10; t->at++) {
             value = 10 * value + (*t->at - '0');
             has_digit = true;
         }
@@ -113,6 +118,9 @@ static ItmNode* take_node(Tree* t, int depth)
                       .size = 1};
     node->line = (int)take_number(t);
     node->column = (int)take_number(t);
+    if (node->line < 1 || node->column < 1) {
+        fail(t, ITM_ERR_INPUT);
+    }
     if (node->kind == ITM_NODE_SCALAR) {
         node->is_exact = take_number(t) != 0;
         node->length = (size_t)take_number(t);
@@ -126,7 +134,22 @@ static ItmNode* take_node(Tree* t, int depth)
     return node;
 }
 
-ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, size_t length, ItmError* error)
+static ItmStatus report(const Tree* t, const char* bytes, const char* file, ItmError* error)
+{
+    if (t->status == ITM_ERR_MEMORY) {
+        return itm_error_set(error, t->status, "itm_tree_read", NULL, "out of memory");
+    }
+    int line = 1;
+    for (const char* at = bytes; at < t->damage; at++) {
+        line += *at == '\n';
+    }
+    itm_error_set(error, t->status, "itm_tree_read", NULL, "the model tree is damaged");
+    itm_error_locate(error, file, line, 1);
+    return t->status;
+}
+
+ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, size_t length, const char* file,
+                        ItmError* error)
 {
     Tree t = {.doc = doc, .at = bytes, .end = bytes + length};
     *root = NULL;
@@ -138,10 +161,7 @@ ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, siz
         ItmNode* node = t.status == ITM_OK ? take_node(&t, 0) : NULL;
         *root = t.status == ITM_OK ? node : NULL;
     } else {
-        t.status = ITM_ERR_INPUT;
+        fail(&t, ITM_ERR_INPUT);
     }
-    return t.status == ITM_OK
-               ? ITM_OK
-               : itm_error_set(error, t.status, __func__, NULL, "%s",
-                               t.status == ITM_ERR_MEMORY ? "out of memory" : "the model tree is damaged");
+    return t.status == ITM_OK ? ITM_OK : report(&t, bytes, file, error);
 }

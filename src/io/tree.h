@@ -19,7 +19,9 @@ typedef struct ItmText ItmText;
 void itm_tree_write(ItmText* out, const ItmNode* root);
 // Whether bytes begin as a tree.
 bool itm_tree_is(const char* bytes, size_t length);
-// Read a tree into doc. The bytes are not trusted: lengths, counts and depth are checked. ITM_ERR_INPUT: damaged.
-ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, size_t length, ItmError* error);
+// Read a tree into doc. The bytes are not trusted: lengths, counts, places and depth are checked. ITM_ERR_INPUT: damaged, at a line of
+// `file`, which holds the bytes.
+ItmStatus itm_tree_read(ItmNode** root, ItmDocument* doc, const char* bytes, size_t length, const char* file,
+                        ItmError* error);
 
 #endif

@@ -460,13 +460,12 @@ static void run_parser(Loader* l, const char* text, size_t length)
 ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, const char* source,
                          int column, ItmError* error)
 {
+    if (itm_tree_is(text, length)) {
+        return itm_tree_read(root, doc, text, length, source, error);
+    }
     Loader* l = calloc(1, sizeof *l);
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
-    }
-    if (itm_tree_is(text, length)) {
-        free(l);
-        return itm_tree_read(root, doc, text, length, error);
     }
     *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
     check_text(l, text, length);

@@ -16,9 +16,9 @@ static bool is_pair(const ItmMlcpContact* c)
 
 void itm_friction_project_disc(double* t, double r)
 {
-    double size = itm_friction_length(t);
-    if (size > r) {
-        double scale = r / size;
+    double square = t[0] * t[0] + t[1] * t[1];
+    if (square > r * r) {
+        double scale = r / sqrt(square);
         t[0] *= scale;
         t[1] *= scale;
     }

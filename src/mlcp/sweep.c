@@ -14,6 +14,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ALL_EVERY 8
+
 void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode)
 {
     s->blocks = ITM_TAKE(arena, ItmSweepBlock, nblock);
@@ -23,6 +25,7 @@ void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int n
     }
     s->has_bounds = ITM_TAKE(arena, bool, nrow);
     s->z = ITM_TAKE(arena, double, 6 * nnode);
+    s->visited = ITM_TAKE(arena, int, nblock);
 }
 
 // ---------------------------------------------------------------------------- rows and nodes
@@ -94,20 +97,30 @@ typedef struct {
     double off;  // m/s
 } Farthest;
 
+// A block that is being visited, with the velocities of its nodes at hand.
+typedef struct {
+    const ItmSweepBlock* block;
+    int nnode;     // as a constant, so that z stays in registers
+    ItmPair z[6];  // (3 nnode)
+} Visit;
+
 static inline double clamp(double x, double lo, double up)
 {
     return x < lo ? lo : x > up ? up : x;
 }
 
 // Change one impulse and note how large a velocity that was.
-static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int row, double x_next, Farthest* farthest)
+static inline void move(const ItmSweep* s, Visit* v, double* x, int row, double x_next, Farthest* farthest)
 {
     double dx = x_next - x[row];
     if (dx == 0.0) {
         return;
     }
     x[row] = x_next;
-    write_row(s, block, row, dx);
+    const double* y = row_Y(v->block, row);
+    for (int k = 0; k < 3 * v->nnode; k++) {
+        v->z[k] += itm_pair_splat(dx) * itm_pair_load(y + 2 * k);
+    }
     double off = fabs(dx) / s->inv_D[row];
     if (!(off <= farthest->off)) {
         *farthest = (Farthest){row, off};
@@ -115,53 +128,100 @@ static inline void move(ItmSweep* s, const ItmSweepBlock* block, double* x, int 
 }
 
 // x - w / D of one row
-static inline double wish(const ItmSweep* s, const ItmSweepBlock* block, const double* x, int row)
+static inline double wish(const ItmSweep* s, const Visit* v, const double* x, int row)
 {
-    double w = s->b[row] + read_row(s, block, row) + s->omega[row] * x[row];
-    return x[row] - w * s->inv_D[row];
+    const double* y = row_Y(v->block, row);
+    double w = s->b[row];
+    for (int i = 0; i < v->nnode; i++) {
+        ItmPair sum = itm_pair_splat(0.0);
+        for (int k = 3 * i; k < 3 * i + 3; k++) {
+            sum += itm_pair_load(y + 2 * k) * v->z[k];
+        }
+        w += sum[0] + sum[1];
+    }
+    return x[row] - (w + s->omega[row] * x[row]) * s->inv_D[row];
 }
 
 // Two tangents at once, onto the set that the law allows for a normal impulse.
-static void visit_tangents(ItmSweep* s, const ItmSweepBlock* block, const ItmMlcpContact* c, double* x,
-                           Farthest* farthest)
+static inline void visit_tangents(const ItmSweep* s, Visit* v, const ItmMlcpContact* c, double* x, Farthest* farthest)
 {
     double bound = x[c->normal] > 0.0 ? c->mu * x[c->normal] : 0.0;
     int first = c->tangent[0], second = c->tangent[1];
     if (c->law == ITM_FRICTION_BOX || second == ITM_NONE) {
         for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
-            move(s, block, x, c->tangent[k], clamp(wish(s, block, x, c->tangent[k]), -bound, bound), farthest);
+            move(s, v, x, c->tangent[k], clamp(wish(s, v, x, c->tangent[k]), -bound, bound), farthest);
         }
         return;
     }
-    double t[2] = {wish(s, block, x, first), wish(s, block, x, second)};
+    if (bound == 0.0 && x[first] == 0.0 && x[second] == 0.0) {
+        return;  // nothing presses, nothing rubs
+    }
+    double t[2] = {wish(s, v, x, first), wish(s, v, x, second)};
     itm_friction_project_tangents(c, t, bound);
-    move(s, block, x, first, t[0], farthest);
-    move(s, block, x, second, t[1], farthest);
+    move(s, v, x, first, t[0], farthest);
+    move(s, v, x, second, t[1], farthest);
+}
+
+static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode, double* x, Farthest* farthest)
+{
+    Visit v = {.block = block, .nnode = nnode};
+    for (int k = 0; k < 3 * nnode; k++) {
+        v.z[k] = itm_pair_load(s->z + 6 * block->node[k / 3] + 2 * (k % 3));
+    }
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        if (s->has_bounds[i]) {
+            move(s, &v, x, i, clamp(wish(s, &v, x, i), s->lo[i], s->up[i]), farthest);
+        }
+    }
+    for (int c = 0; c < block->ncoupling; c++) {
+        visit_tangents(s, &v, &s->couplings[block->first_coupling + c], x, farthest);
+    }
+    for (int k = 0; k < 3 * nnode; k++) {
+        itm_pair_store(s->z + 6 * block->node[k / 3] + 2 * (k % 3), v.z[k]);
+    }
 }
 
 static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
 {
-    for (int i = block->first; i < block->first + block->nrow; i++) {
-        if (s->has_bounds[i]) {
-            move(s, block, x, i, clamp(wish(s, block, x, i), s->lo[i], s->up[i]), farthest);
-        }
-    }
-    for (int c = 0; c < block->ncoupling; c++) {
-        visit_tangents(s, block, &s->couplings[block->first_coupling + c], x, farthest);
+    if (block->nnode == 2) {
+        visit_with(s, block, 2, x, farthest);
+    } else {
+        visit_with(s, block, 1, x, farthest);
     }
 }
 
 // ---------------------------------------------------------------------------- sweeping
 
+static bool has_impulse(const ItmSweepBlock* block, const double* x)
+{
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        if (x[i] != 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The blocks that the next pairs of sweeps visit: all, or those with impulses.
+static void choose_blocks(ItmSweep* s, const double* x, bool is_all)
+{
+    s->nvisited = 0;
+    for (int k = 0; k < s->nblock; k++) {
+        if (is_all || has_impulse(&s->blocks[k], x)) {
+            s->visited[s->nvisited++] = k;
+        }
+    }
+}
+
 // One pair of sweeps. Returns the row that was off by the largest velocity in the second.
 static Farthest sweep_pair(ItmSweep* s, double* x)
 {
     Farthest ignored = {ITM_NONE, 0.0}, farthest = {s->blocks[0].first, 0.0};
-    for (int i = 0; i < s->nblock; i++) {
-        visit(s, &s->blocks[i], x, &ignored);
+    for (int i = 0; i < s->nvisited; i++) {
+        visit(s, &s->blocks[s->visited[i]], x, &ignored);
     }
-    for (int i = s->nblock - 1; i >= 0; i--) {
-        visit(s, &s->blocks[i], x, &farthest);
+    for (int i = s->nvisited - 1; i >= 0; i--) {
+        visit(s, &s->blocks[s->visited[i]], x, &farthest);
     }
     return farthest;
 }
@@ -192,22 +252,28 @@ static void accelerate(ItmSweep* s, double* x, double beta)
     }
 }
 
+// Most contacts of a heap are open and stay so: only every ALL_EVERY-th pair of sweeps, and the last, visits those without impulses.
 ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps)
 {
     double scale = 1.0 + prepare(s, x), norm_prev = 0.0;
     ItmSweepResult result = {0};
-    for (;;) {
+    bool is_all = true;
+    for (int pair = 0;; pair++) {
         FOR_ROWS(s, block, i)
         {
             s->prev[i] = x[i];
+        }
+        if (is_all || pair % ALL_EVERY == 1) {
+            choose_blocks(s, x, is_all);
         }
         Farthest farthest = sweep_pair(s, x);
         result.residual = farthest.off / scale;
         result.worst_row = farthest.row;
         result.sweeps += 2;
-        if (result.residual <= tolerance || result.sweeps >= max_sweeps) {
+        if (is_all && (result.residual <= tolerance || result.sweeps >= max_sweeps)) {
             break;
         }
+        is_all = pair % ALL_EVERY == ALL_EVERY - 1 || result.residual <= tolerance || result.sweeps + 2 >= max_sweeps;
         double norm = change_norm(s, x);
         double beta = norm_prev > 0.0 && norm <= norm_prev ? norm / norm_prev : 0.0;
         accelerate(s, x, beta);

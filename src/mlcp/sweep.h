@@ -29,6 +29,8 @@ typedef struct ItmSweep {
     bool*   has_bounds;       // false: only couplings change the impulse (rows)
     double* change;           // result: what the impulses add to b, Y z  (rows)
 
+    int*    visited;          // blocks that sweeps visit                 (nvisited)
+    int     nvisited;
     double* z;                //                                          (6 nodes)
     double* inv_D;            // 1 / (|Y|^2 + omega)                      (rows)
     double* prev;             // impulses before a pair of sweeps         (rows)

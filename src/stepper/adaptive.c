@@ -43,16 +43,16 @@ ItmStatus itm_adaptive_create(const ItmModel* m, ItmData* d, ItmError* error)
         return itm_error_set(error, ITM_ERR_MEMORY, "itm_data_create", NULL, "out of memory for the adaptive stepper");
     }
     lay_out(m, s);
-    d->controlled = s;
+    d->adaptive = s;
     return ITM_OK;
 }
 
 void itm_adaptive_destroy(ItmData* d)
 {
-    if (d->controlled != NULL) {
-        itm_arena_free(&d->controlled->arena);
-        free(d->controlled);
-        d->controlled = NULL;
+    if (d->adaptive != NULL) {
+        itm_arena_free(&d->adaptive->arena);
+        free(d->adaptive);
+        d->adaptive = NULL;
     }
 }
 
@@ -75,7 +75,7 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double h)
 
 static ItmStatus go_back(const ItmModel* m, ItmData* d)
 {
-    ItmStatus status = itm_data_restore(m, d, d->controlled->start, d->controlled->size);
+    ItmStatus status = itm_data_restore(m, d, d->adaptive->start, d->adaptive->size);
     if (d->bounded != NULL) {
         itm_row_memory_index(&d->bounded->memory);
     }
@@ -99,7 +99,7 @@ static double compare(const ItmModel* m, const double* q, const double* other)
 // A whole step and two halves, whose state stays. The error estimate, not finite if one of them failed.
 static ItmStatus try_step(const ItmModel* m, ItmData* d, double h, double* error)
 {
-    ItmAdaptiveStep* s = d->controlled;
+    ItmAdaptiveStep* s = d->adaptive;
     ItmStatus status = make_step(m, d, h);
     memcpy(s->q_whole, d->q, sizeof(double) * (size_t)m->nq);
     status = status == ITM_OK ? go_back(m, d) : status;
@@ -115,7 +115,7 @@ static ItmStatus try_step(const ItmModel* m, ItmData* d, double h, double* error
 
 ItmStatus itm_adaptive_step(const ItmModel* m, ItmData* d)
 {
-    ItmAdaptiveStep* s = d->controlled;
+    ItmAdaptiveStep* s = d->adaptive;
     double tolerance = d->options.tolerance, time = *d->time;
     double h_min = d->options.min_step > 0.0 ? d->options.min_step : d->options.step / RANGE;
     double wish = *d->step_hint > 0.0 ? *d->step_hint : sqrt(h_min * d->options.step);

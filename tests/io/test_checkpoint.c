@@ -8,6 +8,7 @@
 #include "io/results/record.h"
 #include "scenes/scenes.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static int remove_directory(void** state)
 
 static const char* path_of(const char* name)
 {
-    static char path[8][160];
+    static char path[8][360];
     static int next = 0;
     next = (next + 1) % 8;
     snprintf(path[next], sizeof path[next], "%s/%s", directory, name);
@@ -46,26 +47,20 @@ static bool exists(const char* name)
     return access(path_of(name), F_OK) == 0;
 }
 
+// All files of a case. A process that was killed while it wrote one may have left "run.part.json.part-PID".
 static void remove_all(void)
 {
-    static const char* const NAMES[] = {"run.csv",
-                                        "run.json",
-                                        "run.h5",
-                                        "run.checkpoint",
-                                        "run.checkpoint.part",
-                                        "run.checkpoint.rows",
-                                        "run.checkpoint.rows.lock",
-                                        "run.part.csv",
-                                        "run.part.json",
-                                        "run.part.h5",
-                                        "run.part.csv.lock",
-                                        "run.part.h5.lock",
-                                        "whole.csv",
-                                        "whole.json",
-                                        "whole.h5"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
-        unlink(path_of(NAMES[i]));
+    DIR* folder = opendir(directory);
+    assert_non_null(folder);
+    for (const struct dirent* entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        static const char* const NAMES[] = {"run.", "whole."};
+        for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+            if (strncmp(entry->d_name, NAMES[i], strlen(NAMES[i])) == 0) {
+                unlink(path_of(entry->d_name));
+            }
+        }
     }
+    closedir(folder);
 }
 
 // ---------------------------------------------------------------------------- runs
