@@ -206,7 +206,7 @@ static void move_impulses(ItmCosim* x, int from, int to, ItmPacket* p)
         ItmMechanism* part = &x->mechanisms[k];
         // with held forces the mechanism has made its step by now, or makes it without
         if (part->rank == to && part->uses_impulse && runs_model(x, part, from)) {
-            itm_rim_move_impulses(&part->rim, p);
+            itm_rim_move_impulses(&part->rim, part->data, p);
         }
     }
 }

@@ -56,9 +56,10 @@ void itm_rim_move_model(ItmRim* rim, const ItmModel* m, ItmData* d, ItmPacket* p
     }
 }
 
-void itm_rim_move_impulses(ItmRim* rim, ItmPacket* p)
+void itm_rim_move_impulses(ItmRim* rim, ItmData* d, ItmPacket* p)
 {
     ItmRimContacts* r = &rim->contacts;
+    rim->data = d;
     int n = rim->n, nc = count_rows(p, r->problem.n, r->capacity);
     if (p->use == ITM_PACKET_WRITE && nc > 0) {
         itm_rim_steady_end(rim, rim->h);
