@@ -167,5 +167,6 @@ int main(int argc, char** argv)
         cluster_pause();
     }
     MPI_Finalize();
+    cluster_lifeline_close();  // not before: a rank that has not read its last message would take it for a death
     return rank == 0 ? status : APP_FINISHED;
 }

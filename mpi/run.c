@@ -186,7 +186,6 @@ void cluster_leave_run(void)
         meet(NULL);  // the others learn that this rank cannot take part
     }
     cluster_can_finalize = !cluster.is_lost;
-    cluster_lifeline_close();
     free(cluster.members);
     cluster.members = NULL;
 }

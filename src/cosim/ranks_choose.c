@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_RANKS 65536
 #define TRIAL_STEPS 20
 #define TRIAL_TIME 0.2  // s of wall time
 #define SHARE 1.1       // of the mean cost of a rank: a component of more than that is divided
@@ -311,12 +312,14 @@ static ItmStatus choose(Chooser* c, const ItmPlacement* places, int nplace, doub
 ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, const ItmPlacement* places, int nplace,
                            ItmError* error)
 {
-    if (ranks == NULL || trial == NULL || count < 1 || nplace < 0 || (nplace > 0 && places == NULL) ||
-        trial->ranks != NULL) {
+    size_t npart = trial != NULL ? (size_t)(trial->nmechanism + trial->nsubsystem) : 0;
+    if (ranks == NULL || trial == NULL || count < 1 || count > MOST_RANKS || nplace < 0 || nplace > (int)npart ||
+        (nplace > 0 && places == NULL) || trial->ranks != NULL) {
         return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "ranks, trial or places is NULL, there is no rank, or trial has joined ranks");
+                             "ranks, trial or places is NULL, there are %d ranks or more places than parts, or trial has "
+                             "joined ranks",
+                             count);
     }
-    size_t npart = (size_t)(trial->nmechanism + trial->nsubsystem);
     Chooser c = {.x = trial, .count = count, .npart = (int)npart, .ranks = ranks};
     c.unit = calloc(2 * npart + 1, sizeof *c.unit);
     c.cost = calloc(2 * npart + (size_t)count + 1, sizeof *c.cost);

@@ -248,11 +248,149 @@ static void contacts_in_an_interface_model_travel_with_it(void** state)
     expect_same_bits(&CASE);
 }
 
+// Controls sample the motion of a mechanism on another rank, at the point that a step has reached too.
+static void controls_sample_a_mechanism_on_another_rank(void** state)
+{
+    (void)state;
+    static const Case CASES[] = {
+        {ITM_SOURCE_DIR "/examples/excavator.yaml",
+         {""},
+         0,
+         100,
+         2,
+         .places = {{"exc", 1}, {"hydraulics", 0}},
+         .nplace = 2,
+         .nown = 2},
+        {ITM_SOURCE_DIR "/examples/mobile-crane.yaml",
+         {""},
+         0,
+         100,
+         3,
+         .places = {{"crane", 1}, {"hydraulics", 5}},
+         .nplace = 2,
+         .nown = 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        expect_same_bits(&CASES[i]);
+    }
+}
+
+// Frames join crane and load to one unit: the third rank has nothing to do.
+static void joined_mechanisms_stay_together(void** state)
+{
+    (void)state;
+    static const Case CASE = {
+        ITM_SOURCE_DIR "/examples/crane-cut.yaml", {""}, 0, 60, 3, .places = {{"load", 1}}, .nplace = 1, .nown = 0};
+    expect_same_bits(&CASE);
+}
+
+static void a_system_that_is_reset_or_restored_goes_on_with_the_same_bits(void** state)
+{
+    (void)state;
+    Cluster c;
+    const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
+    System alone = system_load(path, NULL, 0);
+    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, LIVES);
+    size_t size = itm_cosim_get_state_size(alone.x);
+    char* bytes = malloc(size);
+    for (int i = 0; i < 20; i++) {
+        system_step(&alone);
+        system_step(&c.s);
+    }
+    CHECK_OK(itm_cosim_save(alone.x, bytes, size), itm_cosim_get_error(alone.x));
+    CHECK_OK(itm_cosim_reset(c.s.x), itm_cosim_get_error(c.s.x));
+    assert_true(itm_cosim_get_time(c.s.x) == 0.0);
+    system_step(&c.s);
+    CHECK_OK(itm_cosim_restore(c.s.x, bytes, size), itm_cosim_get_error(c.s.x));
+    for (int i = 0; i < 20; i++) {
+        system_step(&alone);
+        system_step(&c.s);
+    }
+    expect_same_outputs(&alone, &c.s);
+    expect_same_states(&alone, &c.s);
+    assert_int_equal(itm_cosim_set_macro_step(c.s.x, 0.02), ITM_ERR_UNSUPPORTED);
+    free(bytes);
+    end(&c);
+    system_finish(&alone);
+}
+
+// A step that fails leaves all ranks as they were, and the reason is that of one process.
+static void a_failure_is_reported_as_by_one_process(void** state)
+{
+    (void)state;
+    Cluster c;
+    const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
+    const char* const overrides[] = {"cosim.coupling=quadratic", "cosim.macro_step=5ms"};
+    System alone = system_load(path, overrides, 2);
+    start(&c, path, overrides, 2, 2, (ItmPlacement[]){{"crane", 1}, {"hydraulics", 0}}, 2, LIVES);
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < 2000 && status == ITM_OK; i++) {
+        status = itm_cosim_step(alone.x);
+        assert_int_equal(itm_cosim_step(c.s.x), status);
+    }
+    assert_int_not_equal(status, ITM_OK);
+    assert_string_equal(itm_cosim_get_error(c.s.x)->message, itm_cosim_get_error(alone.x)->message);
+    expect_same_states(&alone, &c.s);
+    end(&c);
+    system_finish(&alone);
+}
+
+// Rank 0 ends with the state of the last communication point, from which one process continues.
+static void a_rank_that_dies_leaves_the_last_communication_point(void** state)
+{
+    (void)state;
+    Cluster c;
+    const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
+    System alone = system_load(path, NULL, 0);
+    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, 40);
+    int nstep = 0;
+    while (itm_cosim_step(c.s.x) == ITM_OK) {
+        system_step(&alone);
+        nstep++;
+    }
+    assert_true(nstep > 5 && nstep < 40);
+    assert_true(itm_ranks_get_info(c.s.x).is_lost);
+    assert_string_equal(itm_cosim_get_error(c.s.x)->message, "rank 1 has died");
+    expect_same_states(&alone, &c.s);
+    assert_int_equal(itm_cosim_step(c.s.x), ITM_ERR_IO);
+    end(&c);
+    assert_int_equal(c.ranks[1].status, ITM_ERR_IO);
+    system_finish(&alone);
+}
+
+// With equal parts all ranks get about the same, and a component that is more than its share is divided.
+static void parts_are_placed_by_their_cost(void** state)
+{
+    (void)state;
+    System s = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", NULL, 0);
+    int ranks[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    ItmError error = {0};
+    CHECK_OK(itm_ranks_choose(ranks, s.x, 2, NULL, 0, &error), &error);
+    assert_true(ranks[0] >= 0 && ranks[0] < 2 && ranks[1] >= 0 && ranks[1] < 2);
+    assert_int_not_equal(ranks[0], ranks[1]);
+    CHECK_OK(itm_ranks_choose(ranks, s.x, 1, NULL, 0, &error), &error);
+    assert_int_equal(ranks[0], 0);
+    assert_int_equal(itm_ranks_choose(ranks, s.x, 2, (ItmPlacement[]){{"crnae", 1}}, 1, &error), ITM_ERR_INPUT);
+    assert_string_equal(error.message, "there is no mechanism or subsystem 'crnae'");
+    system_finish(&s);
+    System cut = system_load(ITM_SOURCE_DIR "/examples/crane-cut.yaml", NULL, 0);
+    assert_int_equal(itm_ranks_choose(ranks, cut.x, 2, (ItmPlacement[]){{"load", 1}, {"crane", 0}}, 2, &error),
+                     ITM_ERR_INPUT);
+    assert_non_null(strstr(error.message, "must be on the same rank"));
+    system_finish(&cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_process),
         cmocka_unit_test(contacts_in_an_interface_model_travel_with_it),
+        cmocka_unit_test(controls_sample_a_mechanism_on_another_rank),
+        cmocka_unit_test(joined_mechanisms_stay_together),
+        cmocka_unit_test(a_system_that_is_reset_or_restored_goes_on_with_the_same_bits),
+        cmocka_unit_test(a_failure_is_reported_as_by_one_process),
+        cmocka_unit_test(a_rank_that_dies_leaves_the_last_communication_point),
+        cmocka_unit_test(parts_are_placed_by_their_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
