@@ -225,7 +225,8 @@ static int choose_status(ItmVerdict verdict, bool is_strict)
 {
     switch (verdict) {
     case ITM_VERDICT_INTERRUPTED:
-        return app_signals_get() != 0 ? 128 + app_signals_get() : APP_BROKE_DOWN;  // a process that is lost is no signal
+        return app_signals_get() != 0 ? 128 + app_signals_get()
+                                      : APP_BROKE_DOWN;  // a process that is lost is no signal
     case ITM_VERDICT_BROKE_DOWN:
         return APP_BROKE_DOWN;
     case ITM_VERDICT_DOUBTFUL:

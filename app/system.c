@@ -118,10 +118,11 @@ static void print_ranks(const ItmCosim* cosim)
     ItmRanksInfo info = itm_ranks_get_info(cosim);
     if (info.count > 1 && info.points > 0) {
         double n = (double)info.points;
-        printf("  ranks        %d, %d parts on rank 0; per communication point %.3g us, of it messages and waiting %.3g "
-               "us; %.3g kB in %.3g messages\n",
-               info.count, info.nown, 1e6 * info.step / n, 1e6 * info.wait / n, 1e-3 * info.bytes / n,
-               (double)info.messages / n);
+        printf(
+            "  ranks        %d, %d parts on rank 0; per communication point %.3g ms, of it waiting for messages %.3g "
+            "ms; %.3g kB in %.3g messages, which take %.3g ms alone\n",
+            info.count, info.nown, 1e3 * info.step / n, 1e3 * info.wait / n, 1e-3 * info.bytes / n,
+            (double)info.messages / n, 1e3 * info.message);
     }
 }
 

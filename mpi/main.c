@@ -118,7 +118,8 @@ static int run(int argc, char** argv, int rank, int nrank)
 {
     bool is_offered_here = argc > 1 && is_offered(argv[1]);
     if (!is_offered_here) {
-        fprintf(stderr, "interim-mpi: expected study, sweep or run%s%s; the other commands need no cluster: use interim\n",
+        fprintf(stderr,
+                "interim-mpi: expected study, sweep or run%s%s; the other commands need no cluster: use interim\n",
                 argc > 1 ? ", not " : "", argc > 1 ? argv[1] : "");
         return APP_BAD_INPUT;
     }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WATCH 0.01    // s of waiting between two looks for the dead
-#define SPIN 0.0005   // s of waiting without a pause: messages follow each other within less
+#define WATCH 0.01   // s of waiting between two looks for the dead
+#define SPIN 0.0005  // s of waiting without a pause: messages follow each other within less
 
 // One rank, as all see it before they join.
 typedef struct Member {
@@ -122,8 +122,9 @@ static ItmStatus compare_members(ItmError* error)
         if (!member->is_ready || !is_same) {
             char text[256];
             snprintf(text, sizeof text, "rank %d on %s %s", i, member->host,
-                     member->is_ready ? "has another model under the same name: its files must be the same on all machines"
-                                      : "cannot load the model: its files must be on all machines");
+                     member->is_ready
+                         ? "has another model under the same name: its files must be the same on all machines"
+                         : "cannot load the model: its files must be on all machines");
             return fail(error, ITM_ERR_INPUT, text);
         }
     }
@@ -135,9 +136,9 @@ static ItmStatus place(int* ranks, const ItmModelFile* file, ItmError* error)
 {
     ItmCosim* trial = NULL;
     ItmStatus status = itm_file_create_cosim(&trial, file, NULL, error);
-    status = status == ITM_OK ? itm_ranks_choose(ranks, trial, cluster.nrank, file->cosim.placement,
-                                                 file->cosim.nplacement, error)
-                              : status;
+    status = status == ITM_OK
+                 ? itm_ranks_choose(ranks, trial, cluster.nrank, file->cosim.placement, file->cosim.nplacement, error)
+                 : status;
     itm_cosim_destroy(trial);
     return status;
 }

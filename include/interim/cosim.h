@@ -721,7 +721,9 @@ typedef struct ItmRanksInfo {
     double bytes;   // in them
     double step;    // wall time of the macro steps, s
     double wait;    // of it, sending and waiting for messages, s
-    bool is_lost;   // a rank could not be reached; the system is in the state of the last communication point
+    double
+        message;  // rank 0: least time of one message each way between it and all others, as long as those of a step, s
+    bool is_lost;  // a rank could not be reached; the system is in the state of the last communication point
 } ItmRanksInfo;
 // Work and messages of this rank so far.
 ITM_API ItmRanksInfo itm_ranks_get_info(const ItmCosim* cosim);

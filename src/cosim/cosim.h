@@ -532,6 +532,7 @@ typedef enum ItmRanksOrder {
     ITM_RANKS_RESET,
     ITM_RANKS_RESTORE,  // with a whole state
     ITM_RANKS_OUTPUTS,
+    ITM_RANKS_ECHO,  // send as many bytes as came
     ITM_RANKS_END,
 } ItmRanksOrder;
 ItmStatus itm_ranks_order(ItmCosim* x, ItmRanksOrder order, const void* bytes, size_t size);

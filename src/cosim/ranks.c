@@ -195,8 +195,8 @@ static void move_impulses(ItmCosim* x, int from, int to, ItmPacket* p)
         if (get_bond_rank(x, bond) != from || x->mechanisms[bond->mechanism].rank != to) {
             continue;
         }
-        double* const values[] = {&memory->force,      &memory->active, &memory->P0,    &memory->P1,
-                                  &memory->throughput, &bond->s_now,    &bond->w_now,   &bond->w_end,
+        double* const values[] = {&memory->force,      &memory->active, &memory->P0,      &memory->P1,
+                                  &memory->throughput, &bond->s_now,    &bond->w_now,     &bond->w_end,
                                   &bond->s_port,       &bond->lambda,   &bond->work_port, &bond->work_model};
         for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
             itm_packet_move_reals(p, values[i], 1);
@@ -493,9 +493,41 @@ static ItmStatus obey(ItmCosim* x, const Order* order)
         return itm_cosim_restore(x, x->ranks->in, size);
     case ITM_RANKS_OUTPUTS:
         return send_outputs(x);
+    case ITM_RANKS_ECHO:
+        return send(x, 0, x->ranks->in, size);
     default:
         return refuse_message(x, 0);
     }
+}
+
+#define ECHOES 20
+
+// What messages alone take: the longest of those that end a step, there and back, the least of some times.
+static ItmStatus time_messages(ItmCosim* x)
+{
+    ItmRanks* r = x->ranks;
+    size_t most = 0;
+    for (int rank = 1; rank < r->transport.count; rank++) {
+        ItmPacket p = {.use = ITM_PACKET_MEASURE};
+        move_parts(x, rank, &p);
+        most = p.used > most ? p.used : most;
+    }
+    memset(r->out, 0, r->room);
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < ECHOES && status == ITM_OK; i++) {
+        double start = itm_clock();
+        status = itm_ranks_order(x, ITM_RANKS_ECHO, r->out, most);
+        for (int rank = 1; rank < r->transport.count && status == ITM_OK; rank++) {
+            size_t size = 0;
+            status = receive(x, rank, r->in, r->room, &size);
+        }
+        // half of it: the order that starts a step is short
+        double time = 0.5 * (itm_clock() - start);
+        r->info.message = i == 0 || time < r->info.message ? time : r->info.message;
+    }
+    r->info.messages = 0;
+    r->info.bytes = 0.0;
+    return status;
 }
 
 ItmStatus itm_ranks_serve(ItmCosim* x, ItmError* error)
@@ -587,8 +619,8 @@ static size_t measure_messages(ItmCosim* x)
             most = impulses.used > most ? impulses.used : most;
         }
     }
-    size_t outputs = sizeof(double) * (size_t)x->noutput +
-                     (sizeof(ItmAccount) + sizeof(ItmStepInfo)) * (size_t)x->nmechanism;
+    size_t outputs =
+        sizeof(double) * (size_t)x->noutput + (sizeof(ItmAccount) + sizeof(ItmStepInfo)) * (size_t)x->nmechanism;
     return (outputs > most ? outputs : most) + sizeof(Report) + sizeof(ItmError);
 }
 
@@ -690,7 +722,7 @@ static ItmStatus join(ItmCosim* x, int* ranks, char* state)
     for (int i = 0; i < x->nmechanism + x->nsubsystem; i++) {
         r->info.nown += ranks[i] == x->rank;
     }
-    return status;
+    return status == ITM_OK && x->rank == 0 && r->transport.count > 1 ? time_messages(x) : status;
 }
 
 ItmStatus itm_ranks_join(ItmCosim* x, const ItmTransport* transport, const int* ranks, ItmError* error)
@@ -753,8 +785,7 @@ ItmStatus itm_ranks_refuse(ItmCosim* x, const char* function)
 ItmRanksInfo itm_ranks_get_info(const ItmCosim* x)
 {
     ITM_GUARD(x != NULL, (ItmRanksInfo){0});
-    return x->ranks != NULL ? x->ranks->info
-                            : (ItmRanksInfo){.count = 1, .nown = x->nmechanism + x->nsubsystem};
+    return x->ranks != NULL ? x->ranks->info : (ItmRanksInfo){.count = 1, .nown = x->nmechanism + x->nsubsystem};
 }
 
 int itm_ranks_get_rank(const ItmCosim* x, int part)

@@ -190,10 +190,11 @@ static ItmStatus place_unit(Chooser* c, int part, int rank, ItmError* error)
                                  get_name(c, part), rank, get_name(c, i));
         }
         if (c->ranks[i] != ITM_NONE && c->ranks[i] != rank) {
-            return itm_error_set(error, ITM_ERR_INPUT, "itm_ranks_choose", get_name(c, part),
-                                 "'%s' and '%s' must be on the same rank, not on %d and %d: a wire, a frame or an interface "
-                                 "model that cannot be divided connects them",
-                                 get_name(c, i), get_name(c, part), c->ranks[i], rank);
+            return itm_error_set(
+                error, ITM_ERR_INPUT, "itm_ranks_choose", get_name(c, part),
+                "'%s' and '%s' must be on the same rank, not on %d and %d: a wire, a frame or an interface "
+                "model that cannot be divided connects them",
+                get_name(c, i), get_name(c, part), c->ranks[i], rank);
         }
         c->ranks[i] = rank;
     }
@@ -315,10 +316,11 @@ ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, const ItmPlac
     size_t npart = trial != NULL ? (size_t)(trial->nmechanism + trial->nsubsystem) : 0;
     if (ranks == NULL || trial == NULL || count < 1 || count > MOST_RANKS || nplace < 0 || nplace > (int)npart ||
         (nplace > 0 && places == NULL) || trial->ranks != NULL) {
-        return itm_error_set(error, ITM_ERR_ARGUMENT, __func__, NULL,
-                             "ranks, trial or places is NULL, there are %d ranks or more places than parts, or trial has "
-                             "joined ranks",
-                             count);
+        return itm_error_set(
+            error, ITM_ERR_ARGUMENT, __func__, NULL,
+            "ranks, trial or places is NULL, there are %d ranks or more places than parts, or trial has "
+            "joined ranks",
+            count);
     }
     Chooser c = {.x = trial, .count = count, .npart = (int)npart, .ranks = ranks};
     c.unit = calloc(2 * npart + 1, sizeof *c.unit);

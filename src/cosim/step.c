@@ -150,7 +150,7 @@ static ItmStatus copy_in(ItmCosim* x, const char* bytes)
 bool itm_cosim_move_mechanism(ItmMechanism* part, ItmPacket* p)
 {
     char* bytes = itm_packet_take(p, get_mechanism_size(part));
-    ItmStatus status = bytes == NULL                    ? ITM_OK
+    ItmStatus status = bytes == NULL                ? ITM_OK
                        : p->use == ITM_PACKET_WRITE ? save_mechanism(part, bytes)
                                                     : restore_mechanism(part, bytes);
     itm_packet_move(p, &part->data->info, sizeof part->data->info);

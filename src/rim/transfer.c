@@ -24,7 +24,8 @@ static void move_rows(ItmRim* rim, ItmPacket* p)
     ItmRowProblem* problem = &r->problem;
     itm_packet_move_count(p, &problem->n, r->capacity);
     itm_packet_move_count(p, &problem->ncoupling, r->coupling_capacity);
-    int nc = count_rows(p, problem->n, r->capacity), ncoupling = count_rows(p, problem->ncoupling, r->coupling_capacity);
+    int nc = count_rows(p, problem->n, r->capacity),
+        ncoupling = count_rows(p, problem->ncoupling, r->coupling_capacity);
     itm_packet_move(p, &r->has_bounces, sizeof r->has_bounces);
     itm_packet_move(p, problem->rows, sizeof(ItmRow) * (size_t)nc);
     itm_packet_move(p, problem->couplings, sizeof(ItmMlcpContact) * (size_t)ncoupling);

@@ -218,22 +218,46 @@ static void a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_proces
     (void)state;
     static const Case CASES[] = {
         {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 200, 2, CRANE_APART},
-        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {"cosim.exchange=hold", "cosim.macro_step=2ms"}, 2, 200, 2, CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {"cosim.exchange=hold", "cosim.macro_step=2ms"},
+         2,
+         200,
+         2,
+         CRANE_APART},
         {ITM_SOURCE_DIR "/examples/crane-double.yaml",
          {"cosim.exchange=hold", "cosim.variables=velocity-pressure", "cosim.macro_step=2ms"},
          3,
          200,
          2,
          CRANE_APART},
-        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {"cosim.coupling=zoh", "cosim.macro_step=2ms"}, 2, 200, 2, CRANE_APART},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {"cosim.coupling=zoh", "cosim.macro_step=2ms"},
+         2,
+         200,
+         2,
+         CRANE_APART},
         {ITM_SOURCE_DIR "/examples/crane-double.yaml",
          {"cosim.coupling=quadratic", "cosim.scheme=gauss-seidel", "cosim.macro_step=0.5ms"},
          3,
          200,
          2,
          CRANE_APART},
-        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 50, 2, .places = {{"crane", 1}, {"hydraulics", 0}}, .nplace = 2, .nown = 1},
-        {ITM_SOURCE_DIR "/examples/crane-double.yaml", {""}, 0, 50, 3, .places = {{"crane", 2}, {"hydraulics", 1}}, .nplace = 2, .nown = 0},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {""},
+         0,
+         50,
+         2,
+         .places = {{"crane", 1}, {"hydraulics", 0}},
+         .nplace = 2,
+         .nown = 1},
+        {ITM_SOURCE_DIR "/examples/crane-double.yaml",
+         {""},
+         0,
+         50,
+         3,
+         .places = {{"crane", 2}, {"hydraulics", 1}},
+         .nplace = 2,
+         .nown = 0},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         expect_same_bits(&CASES[i]);
@@ -342,7 +366,7 @@ static void a_rank_that_dies_leaves_the_last_communication_point(void** state)
     Cluster c;
     const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
     System alone = system_load(path, NULL, 0);
-    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, 40);
+    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, 85);
     int nstep = 0;
     while (itm_cosim_step(c.s.x) == ITM_OK) {
         system_step(&alone);
