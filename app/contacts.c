@@ -46,6 +46,9 @@ void app_contacts_print(const ItmModel* m)
         printf("bounds       %d joint limits, %d joint frictions, %d motors with a force limit\n", info.nlimit,
                info.nfriction, info.nmotor);
     }
+    if (info.nrope > 0) {
+        printf("ropes        %d\n", info.nrope);
+    }
     ItmContactModelInfo contact = itm_contact_get_model_info(m);
     if (contact.nshape > 0) {
         print_shapes(m, &contact);

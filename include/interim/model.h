@@ -261,19 +261,49 @@ typedef struct ItmPointDef {
     ItmVec3 point;  // in the body frame, m
 } ItmPointDef;
 
+// A small sheave without friction that a rope runs over: a point on a body.
+typedef struct ItmSheave {
+    int body;       // or ITM_GROUND
+    ItmVec3 point;  // body frame, m
+} ItmSheave;
+
 // Actuator between two points (force, > 0 lengthens), or at a free direction of a joint (force or torque along it). It is the sum
 // of a signal and an external force set by itm_data_set_actuator_force. With a bond it is a power port (interim/cosim.h).
+// With sheaves it acts along a rope: its length is the sum of the distances from point a over the sheaves to point b, and its force,
+// < 0 for tension, pulls at all of these points.
 typedef struct ItmActuatorDef {
     const char* name;
     int joint;                 // ITM_NONE: between two points
     ItmDirection direction;    // of the joint; not of a rotation of three, which has no angle
-    int body_a, body_b;        // of the points
+    int body_a, body_b;        // of the points; may be the same with sheaves between them
     ItmVec3 point_a, point_b;  // body frames                                m
-    int signal;                // N or N m, or ITM_NONE
+    const ItmSheave* via;      // sheaves from a to b, or NULL               (nvia)
+    int nvia;
+    int signal;  // N or N m, or ITM_NONE
 } ItmActuatorDef;
 
 // Defaults: between two points, no signal.
 ITM_API ItmActuatorDef itm_default_actuator_def(void);
+
+// Rope of a given length from point a over sheaves to point b, or to a drum beside the last sheave. It only pulls: with e the
+// path's length less that of the rope, the tension is 0 where e < 0, and else stiffness e + damping e'. Without stiffness and
+// damping it does not stretch. The drum's joint hauls in for positive rotation: e grows by drum_radius times the angle.
+typedef struct ItmRopeDef {
+    const char* name;
+    int body_a, body_b;        // of the ends; may be the same with sheaves between them
+    ItmVec3 point_a, point_b;  // body frames                                m
+    const ItmSheave* via;      // sheaves from a to b, or NULL               (nvia)
+    int nvia;
+    int drum;                   // joint whose direction rz turns the drum, or ITM_NONE
+    double drum_radius;         // m, > 0 with a drum
+    double length;              // without load, m; < 0: that of the path in the initial state, less preload / stiffness
+    double preload;             // tension in the initial state where the length is not given, N; needs a stiffness
+    double stiffness, damping;  // N/m, N s/m, >= 0
+    double restitution;         // of a rope that does not stretch, when it becomes taut, 0 .. 1
+} ItmRopeDef;
+
+// Defaults: no sheaves, no drum, length of the initial state, does not stretch or bounce.
+ITM_API ItmRopeDef itm_default_rope_def(void);
 
 // ---------------------------------------------------------------------------- latches and events
 
@@ -345,6 +375,8 @@ ITM_API ItmStatus itm_model_builder_add_event(ItmModelBuilder* b, const ItmEvent
 // Add a line actuator.
 ITM_API ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id,
                                                  ItmError* error);
+// Add a rope. It touches at most six bodies, those of its drum's joint included.
+ITM_API ItmStatus itm_model_builder_add_rope(ItmModelBuilder* b, const ItmRopeDef* def, int* id, ItmError* error);
 
 // ---------------------------------------------------------------------------- model
 
@@ -360,6 +392,7 @@ typedef struct ItmModelInfo {
     int nbody, njoint, ncoupling, nmotion, nforce, nsignal, nactuator;
     int nlimit, nfriction;      // joint limits and joint frictions
     int nmotor;                 // motions with a force limit
+    int nrope;                  // ropes of given length
     int nmode;                  // modes of flexible bodies
     int nq;                     // position coordinates (quaternions count 4)
     int nv;                     // velocity coordinates

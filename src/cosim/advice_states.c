@@ -49,14 +49,6 @@ static void join_bodies(Graph* g, int mechanism, int body_a, int body_b)
     }
 }
 
-static void get_measured(const ItmModel* m, int measure, int bodies[2])
-{
-    const ItmMeasure* it = &m->measures[measure];
-    const ItmJoint* joint = it->joint != ITM_NONE ? &m->joints[it->joint] : NULL;
-    bodies[0] = joint != NULL ? joint->body_a : it->body_a;
-    bodies[1] = joint != NULL ? joint->body_b : it->body_b;
-}
-
 // Bodies that joints, rows or forces connect; all of a mechanism where it chooses its steps from the errors of all.
 static void join_mechanism(Graph* g, const ItmMechanism* part, int mechanism)
 {
@@ -67,9 +59,10 @@ static void join_mechanism(Graph* g, const ItmMechanism* part, int mechanism)
         join_bodies(g, mechanism, i, has_common_step ? 0 : m->component[i]);
     }
     for (int i = 0; i < m->nmeasure; i++) {
-        int bodies[2];
-        get_measured(m, i, bodies);
-        join_bodies(g, mechanism, bodies[0], bodies[1]);
+        int bodies[ITM_BLOCK_BODIES], n = itm_measure_get_bodies(&m->measures[i], bodies);
+        for (int k = 1; k < n; k++) {
+            join_bodies(g, mechanism, bodies[0], bodies[k]);
+        }
     }
     for (int i = 0; i < m->nbushing; i++) {
         join_bodies(g, mechanism, m->bushings[i].body_a, m->bushings[i].body_b);
@@ -87,10 +80,10 @@ static void drive_body(Graph* g, int mechanism, int body, int node)
 
 static void drive_measure(Graph* g, const ItmModel* m, int mechanism, int measure, int node)
 {
-    int bodies[2];
-    get_measured(m, measure, bodies);
-    drive_body(g, mechanism, bodies[0], node);
-    drive_body(g, mechanism, bodies[1], node);
+    int bodies[ITM_BLOCK_BODIES], n = itm_measure_get_bodies(&m->measures[measure], bodies);
+    for (int k = 0; k < n; k++) {
+        drive_body(g, mechanism, bodies[k], node);
+    }
 }
 
 static void drive_signal(Graph* g, const ItmModel* m, int mechanism, int signal, int node)

@@ -128,7 +128,7 @@ ItmLeverView itm_cosim_get_lever(ItmCosim* x, int bond)
     const ItmModel* m = part->model;
     const ItmMeasure* line = itm_actuator_get_measure(m, part->rim.actuator[x->bonds[bond].slot]);
     itm_data_refresh(m, part->data);
-    for (int i = 0; i < m->njoint && line->joint == ITM_NONE; i++) {
+    for (int i = 0; i < m->njoint && line->joint == ITM_NONE && line->places == NULL; i++) {
         const ItmJoint* joint = &m->joints[i];
         bool is_same = joint->body_a == line->body_a && joint->body_b == line->body_b;
         bool is_swapped = joint->body_a == line->body_b && joint->body_b == line->body_a;

@@ -92,7 +92,11 @@ static double compute_mass(const ItmModel* m)
 static bool is_line_supported(const ItmModel* m, int measure)
 {
     const ItmMeasure* it = &m->measures[measure];
-    return it->body_a == ITM_NONE || it->body_b == ITM_NONE;
+    bool is_supported = it->places == NULL && (it->body_a == ITM_NONE || it->body_b == ITM_NONE);
+    for (int i = 0; i < it->nplace; i++) {
+        is_supported = is_supported || it->places[i].body == ITM_NONE;
+    }
+    return is_supported;
 }
 
 static bool is_block_supported(const ItmModel* m, const ItmRowBlock* block)
@@ -131,6 +135,9 @@ static bool is_supported(const ItmMechanism* part)
     }
     for (int i = 0; i < m->nscalar_force && !is; i++) {
         is = is_line_supported(m, m->scalar_forces[i].measure);
+    }
+    for (int i = 0; i < m->nlimit && !is; i++) {
+        is = is_line_supported(m, m->limits[i].measure);
     }
     for (int i = 0; i < m->nbushing && !is; i++) {
         is = m->bushings[i].body_a == ITM_NONE || m->bushings[i].body_b == ITM_NONE;

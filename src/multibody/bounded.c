@@ -4,6 +4,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
+#include "multibody/rows.h"
 
 #include <limits.h>
 #include <string.h>
@@ -20,15 +21,26 @@ static int fit_int(double count)
     return count < INT_MAX / 2 ? (int)count : INT_MAX / 2;
 }
 
+// Bodies beside two that rows of limits may touch, in all: of ropes over several bodies.
+static int count_others(const ItmModel* m)
+{
+    int n = 0;
+    for (int i = 0; i < m->nlimit + m->nactuator; i++) {
+        n += 2 * m->measures[m->limits[i].measure].nother;
+    }
+    return n;
+}
+
 static void set_capacities(const ItmModel* m, ItmBounded* b, int ncontact)
 {
+    int nother = count_others(m);
     int njoint = 2 * (m->nlimit + m->nactuator) + m->njoint_friction + m->nmotor;
     b->capacity.row = fit_int(njoint + m->nclearance_row + (double)ROWS_PER_CONTACT * ncontact);
     b->capacity.block = njoint + m->nclearance_point + ncontact;
     b->capacity.coupling = fit_int(m->nclearance_point + 4.0 * ncontact);
-    b->capacity.path = fit_int(2.0 * m->depth * b->capacity.block);
-    b->capacity.cov = fit_int(2.0 * b->capacity.row);
-    b->capacity.Y = fit_int(2.0 * m->depth_velocities * b->capacity.row);
+    b->capacity.path = fit_int(m->depth * (2.0 * b->capacity.block + nother));
+    b->capacity.cov = fit_int(2.0 * b->capacity.row + nother);
+    b->capacity.Y = fit_int(m->depth_velocities * (2.0 * b->capacity.row + nother));
     b->capacity.island = b->capacity.row < LARGEST_DENSE_ISLAND ? b->capacity.row : LARGEST_DENSE_ISLAND;
 }
 
@@ -101,66 +113,40 @@ void itm_bounded_clear(ItmBounded* b)
 
 // ---------------------------------------------------------------------------- blocks
 
-// Ancestors of two bodies, children first, each once. Fills path, parent, npath, ny of the block.
-static void trace_paths(const ItmModel* m, ItmBounded* b, ItmRowBlock* block, int body_a, int body_b)
+// A block of nrow rows that touch n bodies (ITM_NONE: the world).
+static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, const int* bodies, int n, int nrow)
 {
-    int *path = b->path + b->npath, *parent = b->path + b->capacity.path + b->npath;
-    int i = body_a, j = body_b, last_a = ITM_NONE, last_b = ITM_NONE, n = 0;
-    while (i != ITM_NONE || j != ITM_NONE) {
-        int body = i > j ? i : j;
-        path[n] = body;
-        parent[n] = ITM_NONE;
-        block->ny += m->bodies[body].nv;
-        if (body == i) {
-            if (last_a != ITM_NONE) {
-                parent[last_a] = n;
-            }
-            last_a = n;
-        }
-        if (body == j) {
-            if (last_b != ITM_NONE) {
-                parent[last_b] = n;
-            }
-            last_b = n;
-        }
-        int up = m->bodies[body].parent;
-        i = body == i ? up : i;
-        j = body == j ? up : j;
-        n++;
-    }
-    block->path = path;
-    block->path_parent = parent;
-    block->npath = n;
-    b->npath += n;
-}
-
-static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
-{
-    bool has_path = b->npath <= b->capacity.path - 2 * m->depth;
-    bool has_Y = b->nY + 2.0 * m->depth_velocities * nrow <= b->capacity.Y;
+    bool has_path = b->npath <= b->capacity.path - n * m->depth;
+    bool has_Y = b->nY + (double)n * m->depth_velocities * nrow <= b->capacity.Y;
     if (b->nblock == b->capacity.block || b->nrow + nrow > b->capacity.row || !has_path || !has_Y) {
         b->is_overfull = true;
         return NULL;
     }
     ItmBoundBlock* block = &b->blocks[b->nblock++];
     *block = (ItmBoundBlock){.first = b->nrow, .first_coupling = b->ncoupling, .next = ITM_NONE};
-    trace_paths(m, b, &block->path, body_a, body_b);
+    itm_rows_trace_path(m, &block->path, b->path + b->npath, b->path + b->capacity.path + b->npath, bodies, n);
+    b->npath += block->path.npath;
+    block->path.cov_adr = b->ncov;
+    block->path.y_adr = b->nY;
+    return block;
+}
+
+// The same, whose rows have covectors on those of the bodies that move.
+static ItmBoundBlock* add_body_block(const ItmModel* m, ItmBounded* b, const int* bodies, int n, int nrow)
+{
+    ItmBoundBlock* block = add_block(m, b, bodies, n, nrow);
+    for (int k = 0; block != NULL && k < n; k++) {
+        if (bodies[k] != ITM_NONE) {
+            block->path.body[block->path.nbody++] = bodies[k];
+        }
+    }
     return block;
 }
 
 ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_a, int body_b, int nrow)
 {
-    ItmBoundBlock* block = add_block(m, b, body_a, body_b, nrow);
+    ItmBoundBlock* block = add_body_block(m, b, (const int[]){body_a, body_b}, 2, nrow);
     if (block != NULL) {
-        ItmRowBlock* path = &block->path;
-        if (body_a != ITM_NONE) {
-            path->body[path->nbody++] = body_a;
-        }
-        if (body_b != ITM_NONE) {
-            path->body[path->nbody++] = body_b;
-        }
-        path->cov_adr = b->ncov;
-        path->y_adr = b->nY;
         block->is_a_world = body_a == ITM_NONE;
     }
     return block;
@@ -168,35 +154,37 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
 
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef)
 {
-    ItmBoundBlock* block = add_block(m, b, itm_model_body_of_velocity(m, v_index), ITM_NONE, 1);
+    int body = itm_model_body_of_velocity(m, v_index);
+    ItmBoundBlock* block = add_block(m, b, &body, 1, 1);
     if (block != NULL) {
         block->path.ndof = 1;
         block->path.dof[0] = v_index;
         block->path.dof_coef[0] = coef;
-        block->path.cov_adr = b->ncov;
-        block->path.y_adr = b->nY;
     }
     return block;
 }
 
-ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+// A row with its covectors, one per body of the block.
+static ItmRow* add_row(ItmBounded* b, ItmBoundBlock* block, const ItmSpatial* cov)
 {
     int index = b->nrow++;
     b->projection.x[index] = 0.0;
     ItmRow* row = &b->rows[index];
     *row = (ItmRow){.block = (int)(block - b->blocks), .normal = ITM_NONE, .open = ITM_ROW_SLOP, .bias_share = 1.0};
-    const ItmRowBlock* path = &block->path;
-    // the world comes first in none of the lists: one body is whichever moves
-    if (path->nbody == 2) {
-        b->cov[b->ncov++] = cov_a;
-        b->cov[b->ncov++] = cov_b;
-    } else if (path->nbody == 1) {
-        b->cov[b->ncov++] = block->is_a_world ? cov_b : cov_a;
+    for (int k = 0; k < block->path.nbody; k++) {
+        b->cov[b->ncov++] = cov[k];
     }
     block->nrow++;
     block->path.nrow++;
-    b->nY += path->ny;
+    b->nY += block->path.ny;
     return row;
+}
+
+ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+{
+    // the world comes first in none of the lists: one body is whichever moves
+    const ItmSpatial cov[2] = {block->is_a_world ? cov_b : cov_a, cov_b};
+    return add_row(b, block, cov);
 }
 
 static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
@@ -232,13 +220,19 @@ void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact c
 static ItmRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasure* measure, const ItmMeasured* x,
                                double sign)
 {
-    ItmBoundBlock* block = measure->v_index != ITM_NONE
-                               ? itm_bounded_add_dof_block(m, b, measure->v_index, sign * measure->scale)
-                               : itm_bounded_add_block(m, b, measure->body_a, measure->body_b, 1);
+    ItmBoundBlock* block;
+    ItmSpatial cov[ITM_BLOCK_BODIES];
+    if (measure->v_index != ITM_NONE) {
+        block = itm_bounded_add_dof_block(m, b, measure->v_index, sign * measure->scale);
+    } else {
+        int bodies[ITM_BLOCK_BODIES], n = itm_measure_get_bodies(measure, bodies);
+        itm_measure_get_covectors(measure, x, sign, cov);
+        block = add_body_block(m, b, bodies, n, 1);
+    }
     if (block == NULL) {
         return NULL;
     }
-    ItmRow* row = itm_bounded_add_row(b, block, itm_spatial_scale(sign, x->cov_a), itm_spatial_scale(sign, x->cov_b));
+    ItmRow* row = add_row(b, block, cov);
     row->rate = sign * x->rate;
     row->bias = sign * x->bias;
     row->lo = -INFINITY;
@@ -288,7 +282,10 @@ static void add_stop(const ItmModel* m, ItmData* d, int index, double stop, doub
         row->stiffness = limit->stiffness;
         row->damping = limit->damping;
         row->key = make_key(ITM_BOUND_LIMIT, index, sign > 0.0 ? 0 : 1);
-        bend_to_stop(row, h);
+        // a rope that is taut already swings and runs over its sheaves: there is no impact
+        if (!limit->is_rope || gap > ITM_ROW_SLOP) {
+            bend_to_stop(row, h);
+        }
     }
 }
 

@@ -222,7 +222,7 @@ static ItmStatus assemble_start(ItmStart* start, const ItmModelBuilder* b, ItmEr
 
 // ---------------------------------------------------------------------------- what the start decides
 
-// Constants that the definitions left to the start: offsets of couplings, lengths of rods and springs.
+// Constants that the definitions left to the start: offsets of couplings, lengths of rods, springs and ropes.
 static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b)
 {
     for (int k = 0; k < m->nblock; k++) {
@@ -241,15 +241,28 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b
             m->scalar_forces[i].rest = itm_measure_compute_value(m, d, d->q, &m->measures[m->scalar_forces[i].measure]);
         }
     }
+    // a rope without a length, and what the angle of its drum has taken in at the start
+    for (int i = 0; i < b->ropes.count; i++) {
+        const ItmRopeDef* def = &b->ropes.items[i];
+        ItmLimit* limit = &m->limits[b->limits.count + i];
+        const ItmMeasure* rope = &m->measures[limit->measure];
+        double value = itm_measure_compute(m, d, rope).value;
+        limit->upper = def->length < 0.0 ? value - (def->preload > 0.0 ? def->preload / def->stiffness : 0.0)
+                                         : def->length + value - itm_measure_compute_span(m, d, rope);
+    }
 }
 
 static void fill_info(ItmModel* m, const ItmData* d)
 {
     ItmModelInfo* info = &m->info;
-    int nopen = itm_latch_count_open_rows(m, d);
+    int nopen = itm_latch_count_open_rows(m, d), nrope = 0;
+    for (int i = 0; i < m->nlimit; i++) {
+        nrope += m->limits[i].is_rope;
+    }
     *info = (ItmModelInfo){
         .nbody = m->nuser,
-        .nlimit = m->nlimit,
+        .nlimit = m->nlimit - nrope,
+        .nrope = nrope,
         .nfriction = m->njoint_friction,
         .nmotor = m->nmotor,
         .nmode = m->nmode,

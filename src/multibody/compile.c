@@ -208,6 +208,60 @@ static int add_line(ItmModel* m, const ItmModelBuilder* b, int body_a, int body_
                           });
 }
 
+// The slot of a moving body in a rope's list, which it joins if it is new; ITM_NONE: the world.
+static int find_slot(ItmMeasure* rope, int body)
+{
+    int* known[ITM_BLOCK_BODIES] = {&rope->body_a, &rope->body_b};
+    for (int i = 0; i < ITM_MEASURE_OTHERS; i++) {
+        known[2 + i] = &rope->other[i];
+    }
+    for (int k = 0; k < ITM_BLOCK_BODIES && body != ITM_NONE; k++) {
+        if (*known[k] == ITM_NONE) {
+            *known[k] = body;
+            rope->nother += k >= 2;
+        }
+        if (*known[k] == body) {
+            return k;
+        }
+    }
+    return ITM_NONE;
+}
+
+// A rope from a over sheaves to b, with what a drum (joint, or ITM_NONE) takes in. Returns its measure, or ITM_NONE without memory.
+static int add_rope(ItmModel* m, const ItmModelBuilder* b, ItmSheave end_a, ItmSheave end_b, const ItmSheave* via,
+                    int nvia, int drum, double drum_radius)
+{
+    ItmRopePlace* places = itm_model_take(m, (size_t)nvia + 2, sizeof *places);
+    ItmMeasure rope = {
+        .joint = ITM_NONE,
+        .body_a = ITM_NONE,
+        .body_b = ITM_NONE,
+        .q_index = ITM_NONE,
+        .v_index = ITM_NONE,
+        .angle = ITM_NONE,
+        .has_value = true,
+        .places = places,
+        .nplace = nvia + 2,
+        .drum = ITM_NONE,
+        .drum_radius = drum_radius,
+    };
+    for (int i = 0; i < ITM_MEASURE_OTHERS; i++) {
+        rope.other[i] = ITM_NONE;
+    }
+    for (int i = 0; places != NULL && i < nvia + 2; i++) {
+        const ItmSheave* at = i == 0 ? &end_a : i <= nvia ? &via[i - 1] : &end_b;
+        int body = index_at(m, b, at->body, at->point);
+        places[i] = (ItmRopePlace){body, find_slot(&rope, body), point_in_body(m, b, at->body, at->point)};
+    }
+    if (drum != ITM_NONE) {
+        const ItmJoint* joint = &m->joints[drum];
+        rope.drum = joint->measure[ITM_RZ];
+        rope.drum_slot[0] = find_slot(&rope, joint->body_a);
+        rope.drum_slot[1] = find_slot(&rope, joint->body_b);
+    }
+    return places != NULL ? add_measure(m, rope) : ITM_NONE;
+}
+
 // Tie the measure of a free direction to a coordinate of the tree where it is one.
 static void tie_to_coordinate(const ItmModel* m, const ItmJoint* joint, ItmMeasure* measure)
 {
@@ -281,7 +335,7 @@ static bool compile_joints(ItmModel* m, const ItmModelBuilder* b, const ItmTree*
 {
     m->njoint = b->joints.count;
     m->joints = itm_model_take(m, (size_t)m->njoint, sizeof(ItmJoint));
-    int nline = b->springs.count + b->actuators.count + m->njoint;
+    int nline = b->springs.count + b->actuators.count + b->ropes.count + m->njoint;
     m->measures = itm_model_take(m, (size_t)(6 * m->njoint + nline), sizeof(ItmMeasure));
     if (m->joints == NULL || m->measures == NULL) {
         return false;
@@ -429,7 +483,10 @@ static void compile_scalar_forces(ItmModel* m, const ItmModelBuilder* b)
         m->scalar_forces[m->nscalar_force++] = (ItmScalarForce){
             .name = itm_model_take_string(m, def->name),
             .measure = def->joint != ITM_NONE ? m->joints[def->joint].measure[def->direction]
-                                              : add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
+                       : def->nvia > 0
+                           ? add_rope(m, b, (ItmSheave){def->body_a, def->point_a},
+                                      (ItmSheave){def->body_b, def->point_b}, def->via, def->nvia, ITM_NONE, 0.0)
+                           : add_line(m, b, def->body_a, def->body_b, def->point_a, def->point_b),
             .signal = def->signal,
             .input = m->nactuator++,
         };
@@ -517,6 +574,20 @@ static void compile_bounds(ItmModel* m, const ItmModelBuilder* b)
             .damping = def->damping,
         };
     }
+    for (int i = 0; i < b->ropes.count; i++) {
+        const ItmRopeDef* def = &b->ropes.items[i];
+        m->limits[m->nlimit++] = (ItmLimit){
+            .name = itm_model_take_string(m, def->name),
+            .measure = add_rope(m, b, (ItmSheave){def->body_a, def->point_a}, (ItmSheave){def->body_b, def->point_b},
+                                def->via, def->nvia, def->drum, def->drum_radius),
+            .is_rope = true,
+            .lower = -INFINITY,
+            .upper = def->length,
+            .restitution = def->restitution,
+            .stiffness = def->stiffness,
+            .damping = def->damping,
+        };
+    }
     // behind them one limit per actuator, whose values a data object has
     for (int i = 0; i < m->nactuator; i++) {
         const ItmScalarForce* force = &m->scalar_forces[m->actuator_force[i]];
@@ -539,7 +610,7 @@ static bool has_all_names(const ItmModel* m)
         ok = ok && m->loads[i].name != NULL;
     }
     for (int i = 0; i < m->nscalar_force; i++) {
-        ok = ok && m->scalar_forces[i].name != NULL;
+        ok = ok && m->scalar_forces[i].name != NULL && m->scalar_forces[i].measure != ITM_NONE;
     }
     for (int i = 0; i < m->nspring_row; i++) {
         ok = ok && m->spring_rows[i].name != NULL;
@@ -554,7 +625,7 @@ static bool has_all_names(const ItmModel* m)
         ok = ok && m->motions[i].name != NULL;
     }
     for (int i = 0; i < m->nlimit; i++) {
-        ok = ok && m->limits[i].name != NULL;
+        ok = ok && m->limits[i].name != NULL && m->limits[i].measure != ITM_NONE;
     }
     for (int i = 0; i < m->njoint_friction; i++) {
         ok = ok && m->joint_frictions[i].name != NULL;
@@ -574,7 +645,7 @@ static bool compile_forces(ItmModel* m, const ItmModelBuilder* b)
     m->motions = itm_model_take(m, (size_t)b->motions.count, sizeof(ItmMotion));
     m->actuator_force = itm_model_take(m, (size_t)b->actuators.count, sizeof(int));
     m->actuator_start = itm_model_take(m, (size_t)b->actuators.count, sizeof(double));
-    m->limits = itm_model_take(m, (size_t)(b->limits.count + b->actuators.count), sizeof(ItmLimit));
+    m->limits = itm_model_take(m, (size_t)(b->limits.count + b->ropes.count + b->actuators.count), sizeof(ItmLimit));
     m->joint_frictions = itm_model_take(m, (size_t)b->joint_frictions.count, sizeof(ItmJointFriction));
     if (m->loads == NULL || m->scalar_forces == NULL || m->spring_rows == NULL || m->bushings == NULL ||
         m->points == NULL || m->motions == NULL || m->actuator_force == NULL || m->actuator_start == NULL ||

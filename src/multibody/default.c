@@ -67,6 +67,11 @@ ItmActuatorDef itm_default_actuator_def(void)
     return (ItmActuatorDef){.joint = ITM_NONE, .body_a = ITM_GROUND, .body_b = ITM_GROUND, .signal = ITM_NONE};
 }
 
+ItmRopeDef itm_default_rope_def(void)
+{
+    return (ItmRopeDef){.body_a = ITM_GROUND, .body_b = ITM_GROUND, .drum = ITM_NONE, .length = -1.0};
+}
+
 ItmLatchDef itm_default_latch_def(ItmLatchKind kind)
 {
     return (ItmLatchDef){

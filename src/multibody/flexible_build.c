@@ -106,6 +106,13 @@ static void visit_line(Visitor* v, int body_a, ItmVec3 point_a, int body_b, ItmV
     visit(v, body_b, point_b, what, false);
 }
 
+static void visit_sheaves(Visitor* v, const ItmSheave* via, int nvia, const char* what)
+{
+    for (int i = 0; i < nvia; i++) {
+        visit(v, via[i].body, via[i].point, what, false);
+    }
+}
+
 static void visit_forces(Visitor* v)
 {
     const ItmModelBuilder* b = v->b;
@@ -123,7 +130,13 @@ static void visit_forces(Visitor* v)
         const ItmActuatorDef* def = &b->actuators.items[i];
         if (def->joint == ITM_NONE) {
             visit_line(v, def->body_a, def->point_a, def->body_b, def->point_b, def->name);
+            visit_sheaves(v, def->via, def->nvia, def->name);
         }
+    }
+    for (int i = 0; i < b->ropes.count; i++) {
+        const ItmRopeDef* def = &b->ropes.items[i];
+        visit_line(v, def->body_a, def->point_a, def->body_b, def->point_b, def->name);
+        visit_sheaves(v, def->via, def->nvia, def->name);
     }
     for (int i = 0; i < b->bushings.count; i++) {
         const ItmBushingDef* def = &b->bushings.items[i];
@@ -215,8 +228,14 @@ ItmStatus itm_flexible_build(ItmModel* m, const ItmModelBuilder* b, ItmError* er
     if (m->nflexible == 0) {
         return ITM_OK;
     }
-    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->bushings.count) + b->loads.count +
-               b->points.count + b->colliders.count + b->visuals.count;
+    int most = 2 * (b->joints.count + b->springs.count + b->actuators.count + b->ropes.count + b->bushings.count) +
+               b->loads.count + b->points.count + b->colliders.count + b->visuals.count;
+    for (int i = 0; i < b->actuators.count; i++) {
+        most += b->actuators.items[i].nvia;
+    }
+    for (int i = 0; i < b->ropes.count; i++) {
+        most += b->ropes.items[i].nvia;
+    }
     m->flexibles = itm_model_take(m, (size_t)m->nflexible, sizeof(ItmFlexible));
     ItmStatus status = m->flexibles != NULL ? ITM_OK : ITM_ERR_MEMORY;
     for (int j = 0; status == ITM_OK && j < m->nflexible; j++) {

@@ -68,12 +68,7 @@ static void apply_push(const ItmModel* m, ItmData* d, int index, double t)
     d->scalar_force[index] = force;
     d->energy.power[ITM_LEDGER_LOAD] += applied * x.rate;
     d->energy.power[ITM_LEDGER_DISSIPATED] += damping * x.rate * x.rate;
-    if (measure->v_index != ITM_NONE) {
-        d->tau[measure->v_index] += measure->scale * force;
-        return;
-    }
-    d->wrench[measure->body_a] = itm_spatial_axpy(force, x.cov_a, d->wrench[measure->body_a]);
-    d->wrench[measure->body_b] = itm_spatial_axpy(force, x.cov_b, d->wrench[measure->body_b]);
+    itm_measure_add_force(measure, &x, force, d->wrench, d->tau);
 }
 
 // ---------------------------------------------------------------------------- bushings
@@ -165,11 +160,8 @@ double itm_forces_compute_load_work(const ItmModel* m, ItmData* d, const double*
     }
     for (int i = 0; i < m->nscalar_force; i++) {
         const ItmScalarForce* def = &m->scalar_forces[i];
-        const ItmMeasure* measure = &m->measures[def->measure];
         const ItmMeasured* x = &d->scalar_measured[i];
-        double along = measure->v_index != ITM_NONE ? measure->scale * way[measure->v_index]
-                                                    : itm_spatial_dot(x->cov_a, move[measure->body_a]) +
-                                                          itm_spatial_dot(x->cov_b, move[measure->body_b]);
+        double along = itm_measure_compute_rate(&m->measures[def->measure], x, move, way);
         work += applied_force(m, d, def, x, t) * along;
     }
     return work;

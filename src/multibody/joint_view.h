@@ -21,7 +21,8 @@ typedef struct ItmJointView {
 // A scalar with its rate, the part of its second derivative that does not come from v', and its Jacobian by bodies.
 typedef struct ItmMeasured {
     double value, rate, bias;
-    ItmSpatial cov_a, cov_b;  // zero where the measure is a tree coordinate
+    ItmSpatial cov_a, cov_b;                   // zero where the measure is a tree coordinate
+    ItmSpatial cov_other[ITM_MEASURE_OTHERS];  // of a rope over more than two bodies
 } ItmMeasured;
 
 // The frames of the joint, from the position stage.

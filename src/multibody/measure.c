@@ -43,15 +43,20 @@ static double unwrap(double angle, double near)
     return angle + 2.0 * ITM_PI * floor((near - angle) / (2.0 * ITM_PI) + 0.5);
 }
 
+// Rate, bias and Jacobian of a rotation. A single rotation and the first of two turn about an axis of a, the others about axes of b.
+ITM_INLINE ItmMeasured measure_turn(const ItmJoint* joint, int axis, const ItmJointView* view)
+{
+    int axes[3], n = itm_measure_get_free_rotations(joint->free, axes);
+    bool is_fixed_in_b = n == 3 || (n == 2 && axis == axes[1]);
+    ItmVec3 e = itm_mat_column(is_fixed_in_b ? &view->R_b : &view->R_a, axis);
+    return itm_joint_measure_axis(view, e, is_fixed_in_b);
+}
+
 ITM_INLINE ItmMeasured measure_rotation(const ItmData* d, const ItmJoint* joint, const ItmMeasure* measure,
                                         const ItmJointView* view)
 {
-    int axis = (int)measure->direction - ITM_RX, axes[3];
-    int n = itm_measure_get_free_rotations(joint->free, axes);
-    // a single rotation and the first of two turn about an axis of a, the others about axes of b
-    bool is_fixed_in_b = n == 3 || (n == 2 && axis == axes[1]);
-    ItmVec3 e = itm_mat_column(is_fixed_in_b ? &view->R_b : &view->R_a, axis);
-    ItmMeasured out = itm_joint_measure_axis(view, e, is_fixed_in_b);
+    int axis = (int)measure->direction - ITM_RX;
+    ItmMeasured out = measure_turn(joint, axis, view);
     if (measure->has_value) {
         out.value = unwrap(rotation_angle(&view->R_a, &view->R_b, joint->free, axis), d->angle[measure->angle]);
     }
@@ -82,6 +87,94 @@ ITM_INLINE ItmMeasured measure_line(const ItmData* d, const ItmMeasure* line)
     };
 }
 
+// ---------------------------------------------------------------------------- ropes
+
+// A point of a rope, how it moves, and its acceleration while v' = 0.
+typedef struct {
+    ItmVec3 s, p, u, a;
+} Place;
+
+ITM_INLINE Place look_at_place(const ItmData* d, const ItmRopePlace* place)
+{
+    int body = place->body;
+    ItmVec3 s = itm_mat_mul_vec(&d->R[body], place->point);
+    return (Place){s, itm_vec_add(d->x[body], s), itm_twist_shift(d->twist[body], s).lin,
+                   itm_point_acceleration(d->accel_bias[body], d->twist[body].ang, s)};
+}
+
+static ItmSpatial* cov_of(ItmMeasured* x, int slot)
+{
+    return slot == 0 ? &x->cov_a : slot == 1 ? &x->cov_b : &x->cov_other[slot - 2];
+}
+
+// Force f at a point of a rope: what it adds to the Jacobian.
+static void add_at(ItmMeasured* out, int slot, ItmVec3 s, ItmVec3 f)
+{
+    if (slot != ITM_NONE) {
+        ItmSpatial* cov = cov_of(out, slot);
+        *cov = itm_spatial_add(*cov, (ItmSpatial){itm_vec_cross(s, f), f});
+    }
+}
+
+// A segment of the rope: as a line, l = |p_b - p_a|, l' = n . u, l'' = n . a + (u^2 - l'^2) / l.
+static void add_segment(ItmMeasured* out, const Place* a, const Place* b, int slot_a, int slot_b)
+{
+    ItmVec3 delta = itm_vec_sub(b->p, a->p), u = itm_vec_sub(b->u, a->u);
+    double length = itm_vec_norm(delta);
+    ItmVec3 n = length > 0.0 ? itm_vec_scale(1.0 / length, delta) : itm_vec(1, 0, 0);
+    double rate = itm_vec_dot(n, u), across2 = itm_vec_dot(u, u) - rate * rate;
+    out->value += length;
+    out->rate += rate;
+    out->bias += itm_vec_dot(n, itm_vec_sub(b->a, a->a)) + (length > 0.0 ? across2 / length : 0.0);
+    add_at(out, slot_a, a->s, itm_vec_neg(n));
+    add_at(out, slot_b, b->s, n);
+}
+
+static ItmMeasured compute_any(const ItmModel* m, const ItmData* d, const ItmMeasure* measure);
+
+// The rope that a drum of radius r takes in: r times its angle. By bodies even where the angle is a tree coordinate.
+static void add_drum(ItmMeasured* out, const ItmModel* m, const ItmData* d, const ItmMeasure* rope)
+{
+    const ItmMeasure* angle = &m->measures[rope->drum];
+    const ItmJoint* joint = &m->joints[angle->joint];
+    ItmJointView view;
+    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    ItmMeasured turn = measure_turn(joint, (int)angle->direction - ITM_RX, &view);
+    double r = rope->drum_radius;
+    out->value += r * compute_any(m, d, angle).value;
+    out->rate += r * turn.rate;
+    out->bias += r * turn.bias;
+    const ItmSpatial* cov[2] = {&turn.cov_a, &turn.cov_b};
+    for (int k = 0; k < 2; k++) {
+        if (rope->drum_slot[k] != ITM_NONE) {
+            ItmSpatial* sum = cov_of(out, rope->drum_slot[k]);
+            *sum = itm_spatial_axpy(r, *cov[k], *sum);
+        }
+    }
+}
+
+static ItmMeasured measure_rope(const ItmModel* m, const ItmData* d, const ItmMeasure* rope)
+{
+    ItmMeasured out = {0};
+    Place last = look_at_place(d, &rope->places[0]);
+    for (int i = 1; i < rope->nplace; i++) {
+        Place next = look_at_place(d, &rope->places[i]);
+        add_segment(&out, &last, &next, rope->places[i - 1].slot, rope->places[i].slot);
+        last = next;
+    }
+    if (rope->drum != ITM_NONE) {
+        add_drum(&out, m, d, rope);
+    }
+    return out;
+}
+
+double itm_measure_compute_span(const ItmModel* m, const ItmData* d, const ItmMeasure* rope)
+{
+    double length = compute_any(m, d, rope).value;
+    return rope->drum == ITM_NONE ? length
+                                  : length - rope->drum_radius * compute_any(m, d, &m->measures[rope->drum]).value;
+}
+
 // ---------------------------------------------------------------------------- any measure
 
 // Inline, so that the compiler sees which callers need the value only.
@@ -94,7 +187,7 @@ ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMea
         };
     }
     if (measure->joint == ITM_NONE) {
-        return measure_line(d, measure);
+        return measure->places != NULL ? measure_rope(m, d, measure) : measure_line(d, measure);
     }
     const ItmJoint* joint = &m->joints[measure->joint];
     ItmJointView view;
@@ -103,6 +196,11 @@ ITM_INLINE ItmMeasured compute(const ItmModel* m, const ItmData* d, const ItmMea
         return itm_joint_measure_translation(&view, (int)measure->direction);
     }
     return measure_rotation(d, joint, measure, &view);
+}
+
+static ItmMeasured compute_any(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
+{
+    return compute(m, d, measure);
 }
 
 ItmMeasured itm_measure_compute(const ItmModel* m, const ItmData* d, const ItmMeasure* measure)
@@ -119,4 +217,63 @@ double itm_measure_compute_value(const ItmModel* m, const ItmData* d, const doub
         return measure->scale * q[measure->q_index];
     }
     return compute(m, d, measure).value;
+}
+
+// ---------------------------------------------------------------------------- bodies of a measure
+
+int itm_measure_get_bodies(const ItmMeasure* measure, int* body)
+{
+    int n = 0;
+    if (measure->body_a != ITM_NONE) {
+        body[n++] = measure->body_a;
+    }
+    if (measure->body_b != ITM_NONE) {
+        body[n++] = measure->body_b;
+    }
+    for (int i = 0; i < measure->nother; i++) {
+        body[n++] = measure->other[i];
+    }
+    return n;
+}
+
+int itm_measure_get_covectors(const ItmMeasure* measure, const ItmMeasured* x, double sign, ItmSpatial* cov)
+{
+    int n = 0;
+    if (measure->body_a != ITM_NONE) {
+        cov[n++] = itm_spatial_scale(sign, x->cov_a);
+    }
+    if (measure->body_b != ITM_NONE) {
+        cov[n++] = itm_spatial_scale(sign, x->cov_b);
+    }
+    for (int i = 0; i < measure->nother; i++) {
+        cov[n++] = itm_spatial_scale(sign, x->cov_other[i]);
+    }
+    return n;
+}
+
+double itm_measure_compute_rate(const ItmMeasure* measure, const ItmMeasured* x, const ItmSpatial* twist,
+                                const double* v)
+{
+    if (measure->v_index != ITM_NONE) {
+        return measure->scale * v[measure->v_index];
+    }
+    double rate = itm_spatial_dot(x->cov_a, twist[measure->body_a]) + itm_spatial_dot(x->cov_b, twist[measure->body_b]);
+    for (int i = 0; i < measure->nother; i++) {
+        rate += itm_spatial_dot(x->cov_other[i], twist[measure->other[i]]);
+    }
+    return rate;
+}
+
+void itm_measure_add_force(const ItmMeasure* measure, const ItmMeasured* x, double force, ItmSpatial* wrench,
+                           double* tau)
+{
+    if (measure->v_index != ITM_NONE) {
+        tau[measure->v_index] += measure->scale * force;
+        return;
+    }
+    wrench[measure->body_a] = itm_spatial_axpy(force, x->cov_a, wrench[measure->body_a]);
+    wrench[measure->body_b] = itm_spatial_axpy(force, x->cov_b, wrench[measure->body_b]);
+    for (int i = 0; i < measure->nother; i++) {
+        wrench[measure->other[i]] = itm_spatial_axpy(force, x->cov_other[i], wrench[measure->other[i]]);
+    }
 }

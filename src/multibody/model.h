@@ -111,12 +111,28 @@ typedef struct ItmJoint {
     double   stiffness, damping;   // of the locked directions; 0, 0: rigid
 } ItmJoint;
 
-// A scalar that can be watched, driven or sprung: a free direction of a joint, or the distance of two points.
+#define ITM_BLOCK_BODIES 6                           // bodies a row can touch
+#define ITM_MEASURE_OTHERS (ITM_BLOCK_BODIES - 2)    // of them beside the two that every measure has
+
+// A point that a rope runs over.
+typedef struct ItmRopePlace {
+    int     body;                  // ITM_NONE: the world
+    int     slot;                  // which body of the measure that is: 0: a, 1: b, 2 ...: others; ITM_NONE: the world
+    ItmVec3 point;                 // from the centre of mass, body axes                            m
+} ItmRopePlace;
+
+// A scalar that can be watched, driven or sprung: a free direction of a joint, the distance of two points, or the length of a rope over
+// points, with what a drum has taken in.
 typedef struct ItmMeasure {
     int      joint;                // ITM_NONE: a line
     ItmDirection direction;
     int      body_a, body_b;       // ITM_NONE: the world
     ItmVec3  point_a, point_b;     // line: ends in the bodies
+    const ItmRopePlace* places;    // rope: NULL for all others; a, b and others are then the moving bodies, each once (nplace)
+    int      nplace;
+    int      nother, other[ITM_MEASURE_OTHERS]; // rope: bodies after the first two
+    int      drum, drum_slot[2];   // rope: measure of the angle of its drum, or ITM_NONE; slots of the bodies of that joint
+    double   drum_radius;          //                                                               m
     int      q_index, v_index;     // tree coordinate that it is, times scale; else ITM_NONE
     double   scale;
     int      angle;                // index of its unwrapped angle in the state, or ITM_NONE
@@ -143,7 +159,6 @@ typedef enum ItmBlockKind {
     ITM_BLOCK_SPRING,    // measure - rest, compliant
 } ItmBlockKind;
 
-#define ITM_BLOCK_BODIES 4  // bodies a block can touch
 #define ITM_BLOCK_DOFS 2    // tree coordinates it can act on directly
 
 typedef struct ItmRowBlock {
@@ -244,6 +259,7 @@ typedef struct ItmMotion {
 typedef struct ItmLimit {
     const char* name;
     int    measure;
+    bool   is_rope;    // the upper limit is the length of a rope without load
     double lower, upper;
     double restitution, stiffness, damping;
 } ItmLimit;
@@ -323,7 +339,7 @@ struct ItmModel {
     ItmSignal*  signals;
     int*        actuator_force; // actuator -> scalar force                   (nactuator)
     double*     actuator_start; // length or angle at the start              (nactuator)  m, rad
-    ItmLimit*   limits;       // of joints, then of actuators               (nlimit + nactuator)
+    ItmLimit*   limits;       // of joints and ropes, then of actuators     (nlimit + nactuator)
     ItmJointFriction* joint_frictions; //                                   (njoint_friction)
     struct ItmContactModel* contact; // shapes and materials (src/contact), or NULL
     ItmClearanceJoint*   clearances;        // joints with clearance                      (nclearance)

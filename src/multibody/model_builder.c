@@ -113,7 +113,14 @@ void itm_model_builder_destroy(ItmModelBuilder* b)
     free(b->joint_springs.items);
     free(b->servos.items);
     free(b->bushings.items);
+    for (int i = 0; i < b->actuators.count; i++) {
+        free((void*)b->actuators.items[i].via);
+    }
     free(b->actuators.items);
+    for (int i = 0; i < b->ropes.count; i++) {
+        free((void*)b->ropes.items[i].via);
+    }
+    free(b->ropes.items);
     for (int i = 0; i < b->elastics.count; i++) {
         itm_elastic_destroy(b->elastics.items[i]);
     }
@@ -309,7 +316,27 @@ ItmStatus itm_model_builder_add_point(ItmModelBuilder* b, const ItmPointDef* def
 ItmStatus itm_model_builder_add_actuator(ItmModelBuilder* b, const ItmActuatorDef* def, int* id, ItmError* error)
 {
     ITM_REQUIRE(itm_model_builder_check_actuator(b, def, error));
-    return ADD(b->actuators, ITM_ELEMENT_ACTUATOR, *def);
+    ItmActuatorDef copy = *def;
+    bool ok = true;
+    copy.via = copy_array(def->via, def->nvia, sizeof *def->via, &ok);
+    ItmStatus status = ok ? ADD(b->actuators, ITM_ELEMENT_ACTUATOR, copy) : out_of_memory(error);
+    if (status != ITM_OK) {
+        free((void*)copy.via);
+    }
+    return status;
+}
+
+ItmStatus itm_model_builder_add_rope(ItmModelBuilder* b, const ItmRopeDef* def, int* id, ItmError* error)
+{
+    ITM_REQUIRE(itm_model_builder_check_rope(b, def, error));
+    ItmRopeDef copy = *def;
+    bool ok = true;
+    copy.via = copy_array(def->via, def->nvia, sizeof *def->via, &ok);
+    ItmStatus status = ok ? ADD(b->ropes, ITM_ELEMENT_ROPE, copy) : out_of_memory(error);
+    if (status != ITM_OK) {
+        free((void*)copy.via);
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------- latches

@@ -27,6 +27,7 @@ typedef enum ItmElement {
     ITM_ELEMENT_SERVO,
     ITM_ELEMENT_BUSHING,
     ITM_ELEMENT_ACTUATOR,
+    ITM_ELEMENT_ROPE,
     ITM_ELEMENT_MATERIAL,
     ITM_ELEMENT_COLLIDER,
     ITM_ELEMENT_GAP,
@@ -55,6 +56,7 @@ struct ItmModelBuilder {
     ITM_DEF_LIST(ItmServoDef) servos;
     ITM_DEF_LIST(ItmBushingDef) bushings;
     ITM_DEF_LIST(ItmActuatorDef) actuators;
+    ITM_DEF_LIST(ItmRopeDef) ropes;
     ITM_DEF_LIST(ItmElastic*) elastics;  // of flexible bodies
     ITM_DEF_LIST(ItmLatchDef) latches;
     ITM_DEF_LIST(ItmEventDef) events;
@@ -96,6 +98,7 @@ ItmStatus itm_model_builder_check_servo(const ItmModelBuilder* b, const ItmServo
 ItmStatus itm_model_builder_check_point(const ItmModelBuilder* b, const ItmPointDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_bushing(const ItmModelBuilder* b, const ItmBushingDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmActuatorDef* def, ItmError* error);
+ItmStatus itm_model_builder_check_rope(const ItmModelBuilder* b, const ItmRopeDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_latch(const ItmModelBuilder* b, const ItmLatchDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_event(const ItmModelBuilder* b, const ItmEventDef* def, ItmError* error);
 ItmStatus itm_model_builder_check_material(const ItmMaterialDef* def, ItmError* error);

@@ -350,16 +350,91 @@ ItmStatus itm_model_builder_check_bushing(const ItmModelBuilder* b, const ItmBus
     return c.status;
 }
 
+// The way of a rope over sheaves: two bodies (the ground is one) at least, and no more than a row can touch.
+static void valid_path(ItmCheck* c, const ItmModelBuilder* b, const int ends[2], const ItmSheave* via, int nvia,
+                       int drum)
+{
+    int bodies[ITM_BLOCK_BODIES], n = 0, nmoving = 0;
+    if (nvia < 0 || (nvia > 0 && via == NULL)) {
+        itm_check_refuse(c, "via", "%d sheaves are announced, but there is no list of them", nvia);
+        return;
+    }
+    for (int i = 0; i < nvia; i++) {
+        valid_body(c, b, "via", via[i].body, true);
+        finite_vec(c, "via", via[i].point);
+    }
+    for (int i = 0; c->status == ITM_OK && i < nvia + 4; i++) {
+        bool is_drum = i >= nvia + 2;
+        if (is_drum && drum == ITM_NONE) {
+            break;
+        }
+        int body = i < 2        ? ends[i]
+                   : !is_drum   ? via[i - 2].body
+                   : i % 2 == 0 ? b->joints.items[drum].body_a
+                                : b->joints.items[drum].body_b;
+        // every place on a flexible body is one of its own
+        bool is_known = body != ITM_GROUND && itm_model_builder_get_elastic(b, body) != NULL;
+        bool is_new = true;
+        for (int k = 0; k < n && !is_known; k++) {
+            is_new = is_new && bodies[k] != body;
+        }
+        if (is_new && n < ITM_BLOCK_BODIES) {
+            bodies[n++] = body;
+        }
+        nmoving += is_new && body != ITM_GROUND;
+    }
+    if (c->status == ITM_OK && nmoving > ITM_BLOCK_BODIES) {
+        itm_check_refuse(c, "via", "the rope touches %d bodies or places of flexible bodies; %d are allowed", nmoving,
+                         ITM_BLOCK_BODIES);
+    }
+    if (c->status == ITM_OK && n < 2) {
+        itm_check_refuse(c, "via", "all points are on one body");
+    }
+}
+
+ItmStatus itm_model_builder_check_rope(const ItmModelBuilder* b, const ItmRopeDef* def, ItmError* error)
+{
+    ItmCheck c = start(ITM_ELEMENT_ROPE, def->name, error);
+    valid_body(&c, b, "body_a", def->body_a, true);
+    valid_body(&c, b, "body_b", def->body_b, true);
+    finite_vec(&c, "point_a", def->point_a);
+    finite_vec(&c, "point_b", def->point_b);
+    if (def->drum != ITM_NONE) {
+        free_direction(&c, b, "drum", "drum", def->drum, ITM_RZ, true);
+        itm_check_positive(&c, "drum_radius", def->drum_radius);
+    }
+    if (c.status == ITM_OK) {
+        valid_path(&c, b, (const int[]){def->body_a, def->body_b}, def->via, def->nvia, def->drum);
+    }
+    itm_check_finite(&c, "length", def->length);
+    itm_check_not_negative(&c, "preload", def->preload);
+    itm_check_not_negative(&c, "stiffness", def->stiffness);
+    itm_check_not_negative(&c, "damping", def->damping);
+    if (!(def->restitution >= 0 && def->restitution <= 1)) {
+        itm_check_refuse(&c, "restitution", "restitution must lie between 0 and 1, got %g", def->restitution);
+    }
+    if (def->preload > 0.0 && (def->length >= 0.0 || !(def->stiffness > 0.0))) {
+        itm_check_refuse(&c, "preload", "a preload needs a stiffness, and sets the length: give one of the two");
+    }
+    return c.status;
+}
+
 ItmStatus itm_model_builder_check_actuator(const ItmModelBuilder* b, const ItmActuatorDef* def, ItmError* error)
 {
     ItmCheck c = start(ITM_ELEMENT_ACTUATOR, def->name, error);
     if (def->joint != ITM_NONE) {
         free_direction(&c, b, "joint", "direction", def->joint, def->direction, true);
+    } else if (def->nvia != 0) {
+        valid_body(&c, b, "body_a", def->body_a, true);
+        valid_body(&c, b, "body_b", def->body_b, true);
+        if (c.status == ITM_OK) {
+            valid_path(&c, b, (const int[]){def->body_a, def->body_b}, def->via, def->nvia, ITM_NONE);
+        }
     } else {
         two_bodies(&c, b, def->body_a, def->body_b);
-        finite_vec(&c, "point_a", def->point_a);
-        finite_vec(&c, "point_b", def->point_b);
     }
+    finite_vec(&c, "point_a", def->point_a);
+    finite_vec(&c, "point_b", def->point_b);
     valid_signal(&c, b, def->signal, true);
     return c.status;
 }

@@ -19,9 +19,8 @@ static const char* const JOINT_TYPE_NAMES[ITM_JOINT_TYPE_COUNT] = {
 static const char* const DIRECTION_NAMES[ITM_DIRECTION_COUNT] = {"tx", "ty", "tz", "rx", "ry", "rz"};
 
 static const char* const ELEMENT_NAMES[ITM_ELEMENT_COUNT] = {
-    "signal",       "body",           "joint",   "coupling", "motion",   "load",  "spring",
-    "joint spring", "servo",          "bushing", "actuator", "material", "shape", "gap",
-    "limit",        "joint friction", "contact", "latch",    "point"};
+    "signal",   "body", "joint",    "coupling", "motion", "load",  "spring",         "joint spring", "servo", "bushing",
+    "actuator", "rope", "material", "shape",    "gap",    "limit", "joint friction", "contact",      "latch", "point"};
 
 const char* itm_model_joint_type_name(ItmJointType type)
 {

@@ -297,8 +297,10 @@ static void emit_scalar_forces(Sink* sink, const ItmModel* m, const ItmData* d)
         bool is_line = measure->joint == ITM_NONE;
         bool is_torque = !is_line && measure->direction >= ITM_RX;
         if (is_line) {
-            emit(sink, force->name, "length", "", "m", "distance between the two ends", x.value);
-            emit(sink, force->name, "rate", "", "m/s", "rate of the distance", x.rate);
+            bool is_rope = measure->places != NULL;
+            emit(sink, force->name, "length", "", "m", is_rope ? "length of the path" : "distance between the two ends",
+                 x.value);
+            emit(sink, force->name, "rate", "", "m/s", is_rope ? "rate of the length" : "rate of the distance", x.rate);
         } else if (force->input != ITM_NONE) {
             emit(sink, force->name, is_torque ? "angle" : "length", "", is_torque ? "rad" : "m",
                  "coordinate of the joint", x.value);
@@ -414,7 +416,17 @@ static void emit_contacts(Sink* sink, const ItmModel* m, const ItmData* d)
     }
 }
 
-// Impulses of joint limits, dry friction and motors in the last step, as efforts.
+static void emit_rope(Sink* sink, const ItmModel* m, const ItmData* d, const ItmLimit* limit, double tension)
+{
+    const ItmMeasure* rope = &m->measures[limit->measure];
+    ItmMeasured x = itm_measure_compute(m, d, rope);
+    emit(sink, limit->name, "length", "", "m", "length of the path of the rope", itm_measure_compute_span(m, d, rope));
+    emit(sink, limit->name, "slack", "", "m", "length of the rope less that of its path; < 0: it is stretched",
+         limit->upper - x.value);
+    emit(sink, limit->name, "tension", "", "N", "tension of the rope in the last step", tension);
+}
+
+// Impulses of joint limits, ropes, dry friction and motors in the last step, as efforts.
 static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
 {
     const struct {
@@ -431,9 +443,13 @@ static void emit_bounds(Sink* sink, const ItmModel* m, const ItmData* d)
                           : k == 1 ? m->joint_frictions[i].measure
                                    : m->motions[i].measure;
             bool is_torque = m->measures[measure].direction >= ITM_RX;
+            double effort = itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / itm_data_get_step_size(d);
+            if (k == 0 && m->limits[i].is_rope) {
+                emit_rope(sink, m, d, &m->limits[i], -effort);
+                continue;
+            }
             emit(sink, name, is_torque ? "torque" : "force", "", is_torque ? "N m" : "N",
-                 "force or torque along the direction in the last step",
-                 itm_bounded_compute_effort(d->bounded, kinds[k].kind, i) / itm_data_get_step_size(d));
+                 "force or torque along the direction in the last step", effort);
         }
     }
 }

@@ -336,6 +336,41 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
     }
 }
 
+void itm_rows_trace_path(const ItmModel* m, ItmRowBlock* block, int* path, int* parent, const int* bodies, int n)
+{
+    int next[ITM_BLOCK_BODIES], last[ITM_BLOCK_BODIES], npath = 0;
+    for (int k = 0; k < n; k++) {
+        next[k] = bodies[k];
+        last[k] = ITM_NONE;
+    }
+    for (;;) {
+        // parents have smaller numbers: the largest is always next
+        int body = ITM_NONE;
+        for (int k = 0; k < n; k++) {
+            body = next[k] > body ? next[k] : body;
+        }
+        if (body == ITM_NONE) {
+            break;
+        }
+        path[npath] = body;
+        parent[npath] = ITM_NONE;
+        block->ny += m->bodies[body].nv;
+        for (int k = 0; k < n; k++) {
+            if (next[k] == body) {
+                if (last[k] != ITM_NONE) {
+                    parent[last[k]] = npath;
+                }
+                last[k] = npath;
+                next[k] = m->bodies[body].parent;
+            }
+        }
+        npath++;
+    }
+    block->path = path;
+    block->path_parent = parent;
+    block->npath = npath;
+}
+
 double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     double sum = 0.0;

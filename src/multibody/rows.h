@@ -47,6 +47,10 @@ int itm_rows_find_singular(const ItmModel* m, ItmData* d, double share);
 // Keep the pivots of the factor of the start configuration in the model, which that compares with.
 void itm_rows_keep_pivots(ItmModel* m, const ItmData* d);
 
+// Bodies (n, ITM_NONE: the world) and their ancestors, children first, each once, into path and parent (n x m->depth): fills path,
+// path_parent, npath and ny of a block.
+void itm_rows_trace_path(const ItmModel* m, ItmRowBlock* block, int* path, int* parent, const int* bodies, int n);
+
 // Mobility that a row with covectors cov (block->nbody) would have if its bodies were free, which distinguishes a dependent row from a
 // merely heavy one.
 double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* block, const ItmSpatial* cov);

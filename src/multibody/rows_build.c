@@ -266,8 +266,12 @@ static void measure_depth(ItmModel* m)
         m->depth = bodies > m->depth ? bodies : m->depth;
         m->depth_velocities = velocities > m->depth_velocities ? velocities : m->depth_velocities;
     }
-    // a contact joins two such ways
-    m->npath_max = 2 * m->depth > m->npath_max ? 2 * m->depth : m->npath_max;
+    // a contact joins two such ways, a rope more
+    int nway = 2;
+    for (int i = 0; i < m->nmeasure; i++) {
+        nway = 2 + m->measures[i].nother > nway ? 2 + m->measures[i].nother : nway;
+    }
+    m->npath_max = nway * m->depth > m->npath_max ? nway * m->depth : m->npath_max;
 }
 
 static void finish_blocks(ItmModel* m)

@@ -49,11 +49,8 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
 {
     itm_kinematics_compute_twists(m, d, d->accel, v);
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmMeasure* measure = &m->measures[m->scalar_forces[i].measure];
-        const ItmMeasured* x = &d->scalar_measured[i];
-        out[i] = measure->v_index != ITM_NONE ? measure->scale * v[measure->v_index]
-                                              : itm_spatial_dot(x->cov_a, d->accel[measure->body_a]) +
-                                                    itm_spatial_dot(x->cov_b, d->accel[measure->body_b]);
+        out[i] =
+            itm_measure_compute_rate(&m->measures[m->scalar_forces[i].measure], &d->scalar_measured[i], d->accel, v);
     }
     for (int i = 0; i < m->nbushing; i++) {
         const ItmBushing* b = &m->bushings[i];
@@ -69,14 +66,7 @@ void itm_stiffness_multiply(const ItmModel* m, ItmData* d, double* out, const do
 void itm_stiffness_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* f)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
-        const ItmMeasure* measure = &m->measures[m->scalar_forces[i].measure];
-        const ItmMeasured* x = &d->scalar_measured[i];
-        if (measure->v_index != ITM_NONE) {
-            tau[measure->v_index] += measure->scale * f[i];
-        } else {
-            wrench[measure->body_a] = itm_spatial_axpy(f[i], x->cov_a, wrench[measure->body_a]);
-            wrench[measure->body_b] = itm_spatial_axpy(f[i], x->cov_b, wrench[measure->body_b]);
-        }
+        itm_measure_add_force(&m->measures[m->scalar_forces[i].measure], &d->scalar_measured[i], f[i], wrench, tau);
     }
     for (int i = 0; i < m->nbushing; i++) {
         const ItmBushing* b = &m->bushings[i];

@@ -25,7 +25,8 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     rim->actuator = ITM_TAKE(arena, int, n);
     rim->frames = ITM_TAKE(arena, ItmRimFrame, n);
     rim->blocks = ITM_TAKE(arena, ItmRowBlock, n);
-    rim->path = ITM_TAKE(arena, int, 4 * n * m->depth);
+    rim->longest_path = m->npath_max;
+    rim->path = ITM_TAKE(arena, int, 2 * n * rim->longest_path);
     rim->is_chain = ITM_TAKE(arena, bool, n);
     rim->is_touched = ITM_TAKE(arena, bool, m->nbody);
     rim->q_start = ITM_TAKE(arena, double, m->nq);
@@ -45,47 +46,22 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     itm_rim_contacts_lay_out(rim, arena, m);
 }
 
-// Two bodies (or one and the world) and their ancestors, children first, each once.
-static void trace_path(ItmRowBlock* block, int* path, const ItmModel* m, int i, int j)
-{
-    int n = 0;
-    int* parent = path + 2 * m->depth;
-    *block = (ItmRowBlock){.nrow = 1, .path = path, .path_parent = parent};
-    if (i != ITM_NONE) {
-        block->body[block->nbody++] = i;
-    }
-    if (j != ITM_NONE) {
-        block->body[block->nbody++] = j;
-    }
-    // parents have smaller numbers: the larger of the two is always next
-    while (i != ITM_NONE || j != ITM_NONE) {
-        int body = i > j ? i : j;
-        path[n++] = body;
-        block->ny += m->bodies[body].nv;
-        i = i == body ? m->bodies[i].parent : i;
-        j = j == body ? m->bodies[j].parent : j;
-    }
-    block->npath = n;
-    for (int k = 0; k < n; k++) {
-        parent[k] = ITM_NONE;
-        for (int l = k + 1; l < n; l++) {
-            parent[k] = path[l] == m->bodies[path[k]].parent ? l : parent[k];
-        }
-    }
-}
-
 static const ItmMeasure* measure_of(const ItmModel* m, int actuator)
 {
     return &m->measures[m->scalar_forces[m->actuator_force[actuator]].measure];
 }
 
-// The path of row i, from the bodies it touches.
-static void set_path(ItmRim* rim, const ItmModel* m, int i, int body_a, int body_b)
+// The path of row i, from the bodies (n) it touches.
+static void set_path(ItmRim* rim, const ItmModel* m, int i, const int* bodies, int n)
 {
-    trace_path(&rim->blocks[i], rim->path + 4 * i * m->depth, m, body_a, body_b);
+    ItmRowBlock* block = &rim->blocks[i];
+    int* path = rim->path + 2 * i * rim->longest_path;
+    *block = (ItmRowBlock){.nrow = 1, .nbody = n};
+    memcpy(block->body, bodies, sizeof(int) * (size_t)n);
+    itm_rows_trace_path(m, block, path, path + rim->longest_path, bodies, n);
     rim->is_chain[i] = true;
-    for (int k = 0; k < rim->blocks[i].npath; k++) {
-        int body = rim->blocks[i].path[k];
+    for (int k = 0; k < block->npath; k++) {
+        int body = block->path[k];
         rim->is_touched[m->component[body]] = true;
         rim->is_chain[i] = rim->is_chain[i] && m->bodies[body].nv == 1;
     }
@@ -95,7 +71,8 @@ static void set_path(ItmRim* rim, const ItmModel* m, int i, int body_a, int body
 static void set_coordinate(ItmRim* rim, const ItmModel* m, int i, const ItmMeasure* measure)
 {
     ItmRowBlock* block = &rim->blocks[i];
-    set_path(rim, m, i, itm_model_body_of_velocity(m, measure->v_index), ITM_NONE);
+    int body = itm_model_body_of_velocity(m, measure->v_index);
+    set_path(rim, m, i, &body, 1);
     block->nbody = 0;
     block->ndof = 1;
     block->dof[0] = measure->v_index;
@@ -114,7 +91,8 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
         if (measure->v_index != ITM_NONE) {
             set_coordinate(rim, m, i, measure);
         } else {
-            set_path(rim, m, i, measure->body_a, measure->body_b);
+            int bodies[ITM_BLOCK_BODIES], n = itm_measure_get_bodies(measure, bodies);
+            set_path(rim, m, i, bodies, n);
         }
     }
 }
@@ -123,7 +101,7 @@ void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFram
 {
     rim->actuator[row] = ITM_NONE;
     rim->frames[row] = *frame;
-    set_path(rim, m, row, frame->body, ITM_NONE);
+    set_path(rim, m, row, &frame->body, frame->body != ITM_NONE);
 }
 
 // ---------------------------------------------------------------------------- rows
@@ -283,8 +261,10 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
                                  double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
-    bool has_a = rim->actuator[i] == ITM_NONE || measure_of(m, rim->actuator[i])->body_a != ITM_NONE;
-    ItmSpatial cov[2] = {has_a ? x->cov_a : x->cov_b, x->cov_b};
+    ItmSpatial cov[ITM_BLOCK_BODIES] = {x->cov_a};  // of a frame
+    if (rim->actuator[i] != ITM_NONE) {
+        itm_measure_get_covectors(measure_of(m, rim->actuator[i]), x, 1.0, cov);
+    }
     memset(y, 0, sizeof(double) * (size_t)m->nv);
     if (rim->is_chain[i]) {
         half_solve_chain(m, d, block, y, cov);

@@ -95,7 +95,8 @@ typedef struct ItmRim {
     int*    actuator;       // of each interface, ITM_NONE: a direction of a frame      (n)
     ItmRimFrame* frames;    // where it is one                                          (n)
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
-    int*    path;           // and their parents: room for 4 depth a block              (4 n depth)
+    int*    path;           // and their parents, room for both a block                 (2 n longest_path)
+    int     longest_path;
     bool*   is_chain;       // all bodies on the path have one velocity                 (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 

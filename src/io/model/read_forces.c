@@ -226,13 +226,131 @@ static void read_bushing(ItmReader* r, const ItmItem* item)
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
 
+// ---------------------------------------------------------------------------- ropes
+
+#define MOST_SHEAVES 64
+
+// [{body, at or point}, ...] into via (MOST_SHEAVES). Returns how many.
+static int read_sheaves(ItmReader* r, const ItmNode* node, ItmSheave* via)
+{
+    enum { BODY, POINT, AT, NKEY };
+    static const char* const KEYS[NKEY] = {"body", "point", "at"};
+    int n = 0;
+    if (r->status != ITM_OK || node == NULL) {
+        return 0;
+    }
+    if (node->kind != ITM_NODE_LIST || node->count < 1 || node->count > MOST_SHEAVES) {
+        itm_reader_fail(r, node, "expected a list of 1 to %d sheaves, as [{body: hook, point: [0, 0, 0.2 m]}]",
+                        MOST_SHEAVES);
+        return 0;
+    }
+    for (const ItmItem* item = node->first; item != NULL && r->status == ITM_OK; item = item->next) {
+        const ItmNode* v[NKEY] = {0};
+        itm_reader_get_map(r, item->value, "a sheave", KEYS, NKEY, v);
+        itm_reader_require(r, item->value, v[BODY], "a sheave", "body");
+        int body = itm_reader_get_body(r, v[BODY]);
+        if (r->status == ITM_OK) {
+            via[n++] = (ItmSheave){body, itm_reader_get_point(r, body, v[POINT], v[AT])};
+        }
+    }
+    return n;
+}
+
+// As read_ends; both ends may be on one body where there are sheaves between them.
+static void read_path_ends(ItmReader* r, const ItmNode* key, const char* what, Ends ends, bool has_sheaves, int* body_a,
+                           ItmVec3* point_a, int* body_b, ItmVec3* point_b)
+{
+    const ItmNode* pair = ends.bodies;
+    bool is_pair = pair != NULL && pair->kind == ITM_NODE_LIST && pair->count == 2;
+    if (!has_sheaves || !is_pair) {
+        read_ends(r, key, what, ends, body_a, point_a, body_b, point_b);
+        return;
+    }
+    *body_a = itm_reader_get_body(r, pair->first->value);
+    *body_b = itm_reader_get_body(r, pair->first->next->value);
+    if (r->status == ITM_OK) {
+        *point_a = itm_reader_get_point(r, *body_a, ends.point_a, ends.at_a);
+        *point_b = itm_reader_get_point(r, *body_b, ends.point_b, ends.at_b);
+    }
+}
+
+static void read_drum(ItmReader* r, const ItmNode* node, ItmRopeDef* def)
+{
+    enum { JOINT, RADIUS, NKEY };
+    static const char* const KEYS[NKEY] = {"joint", "radius"};
+    const ItmNode* v[NKEY] = {0};
+    if (r->status != ITM_OK || node == NULL) {
+        return;
+    }
+    itm_reader_get_map(r, node, "a drum", KEYS, NKEY, v);
+    itm_reader_require(r, node, v[JOINT], "a drum", "joint");
+    itm_reader_require(r, node, v[RADIUS], "a drum", "radius");
+    ItmDirection direction = ITM_RZ;
+    itm_reader_get_direction(r, v[JOINT], &def->drum, &direction);
+    if (r->status == ITM_OK && direction != ITM_RZ) {
+        itm_reader_fail(r, v[JOINT], "a drum turns about the axis z of its joint, rz");
+    }
+    def->drum_radius = itm_reader_get_real(r, v[RADIUS], ITM_DIM_LENGTH, 0.0);
+}
+
+static void read_rope(ItmReader* r, const ItmItem* item)
+{
+    enum {
+        TYPE,
+        BODIES,
+        POINT_A,
+        POINT_B,
+        AT_A,
+        AT_B,
+        VIA,
+        DRUM,
+        LENGTH,
+        PRELOAD,
+        STIFFNESS,
+        DAMPING,
+        RESTITUTION,
+        NKEY
+    };
+    static const char* const KEYS[NKEY] = {"type", "bodies", "point_a", "point_b",   "at_a",    "at_b",       "via",
+                                           "drum", "length", "preload", "stiffness", "damping", "restitution"};
+    const ItmNode* v[NKEY];
+    ItmSheave via[MOST_SHEAVES];
+    itm_reader_get_map(r, item->value, "a rope", KEYS, NKEY, v);
+    ItmRopeDef def = itm_default_rope_def();
+    def.name = item->key->text;
+    def.via = via;
+    def.nvia = read_sheaves(r, v[VIA], via);
+    const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
+    read_path_ends(r, item->key, "a rope", ends, def.nvia > 0, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
+    read_drum(r, v[DRUM], &def);
+    def.length = itm_reader_get_real(r, v[LENGTH], ITM_DIM_LENGTH, -1.0);
+    def.preload = itm_reader_get_real(r, v[PRELOAD], ITM_DIM_FORCE, 0.0);
+    def.stiffness = itm_reader_get_real(r, v[STIFFNESS], ITM_DIM_STIFFNESS, 0.0);
+    def.damping = itm_reader_get_real(r, v[DAMPING], ITM_DIM_DAMPING, 0.0);
+    def.restitution = itm_reader_get_real(r, v[RESTITUTION], ITM_DIM_ONE, 0.0);
+    if (r->status == ITM_OK && v[LENGTH] != NULL && def.length < 0) {
+        itm_reader_fail(r, v[LENGTH], "a length must not be negative, got %g m", def.length);
+    }
+    if (r->status != ITM_OK) {
+        return;
+    }
+    const ItmBlame blames[] = {{"name", item->key},     {"via", v[VIA]},
+                               {"drum", v[DRUM]},       {"drum_radius", v[DRUM]},
+                               {"preload", v[PRELOAD]}, {"stiffness", v[STIFFNESS]},
+                               {"damping", v[DAMPING]}, {"restitution", v[RESTITUTION]},
+                               {"body_a", v[BODIES]},   {"body_b", v[BODIES]}};
+    ItmStatus status = itm_model_builder_add_rope(r->builder, &def, NULL, r->error);
+    itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
+}
+
 // ---------------------------------------------------------------------------- actuator
 
 static void read_actuator(ItmReader* r, const ItmItem* item)
 {
-    enum { TYPE, JOINT, FORCE, TORQUE, BODIES, POINT_A, POINT_B, AT_A, AT_B, NKEY };
+    enum { TYPE, JOINT, FORCE, TORQUE, BODIES, POINT_A, POINT_B, AT_A, AT_B, VIA, NKEY };
     static const char* const KEYS[NKEY] = {"type",    "joint",   "force", "torque", "bodies",
-                                           "point_a", "point_b", "at_a",  "at_b"};
+                                           "point_a", "point_b", "at_a",  "at_b",   "via"};
+    ItmSheave via[MOST_SHEAVES];
     const ItmNode* v[NKEY];
     itm_reader_get_map(r, item->value, "an actuator", KEYS, NKEY, v);
     ItmActuatorDef def = itm_default_actuator_def();
@@ -246,7 +364,10 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
         itm_reader_get_direction(r, v[JOINT], &def.joint, &def.direction);
     } else {
         const Ends ends = {v[BODIES], v[POINT_A], v[POINT_B], v[AT_A], v[AT_B]};
-        read_ends(r, item->key, "an actuator", ends, &def.body_a, &def.point_a, &def.body_b, &def.point_b);
+        def.via = via;
+        def.nvia = read_sheaves(r, v[VIA], via);
+        read_path_ends(r, item->key, "an actuator", ends, def.nvia > 0, &def.body_a, &def.point_a, &def.body_b,
+                       &def.point_b);
     }
     bool is_rotation = def.joint != ITM_NONE && def.direction >= ITM_RX;
     if (r->status == ITM_OK && v[is_rotation ? FORCE : TORQUE] != NULL) {
@@ -263,7 +384,7 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
     if (r->status != ITM_OK) {
         return;
     }
-    const ItmBlame blames[] = {{"name", item->key}, {"joint", v[JOINT]}, {"direction", v[JOINT]}};
+    const ItmBlame blames[] = {{"name", item->key}, {"joint", v[JOINT]}, {"direction", v[JOINT]}, {"via", v[VIA]}};
     ItmStatus status = itm_model_builder_add_actuator(r->builder, &def, NULL, r->error);
     itm_reader_take(r, status, item->key, blames, ITM_COUNT(blames));
 }
@@ -272,9 +393,10 @@ static void read_actuator(ItmReader* r, const ItmItem* item)
 
 static void read_one(ItmReader* r, const ItmItem* item)
 {
-    static const char* const TYPES[] = {"force", "torque", "spring", "joint-spring", "servo", "bushing", "actuator"};
+    static const char* const TYPES[] = {"force", "torque",  "spring",   "joint-spring",
+                                        "servo", "bushing", "actuator", "rope"};
     static void (*const READERS[])(ItmReader*, const ItmItem*) = {
-        read_force, read_torque, read_spring, read_joint_spring, read_servo, read_bushing, read_actuator};
+        read_force, read_torque, read_spring, read_joint_spring, read_servo, read_bushing, read_actuator, read_rope};
     int type = itm_reader_get_type(r, item, "a force", "a type of force", TYPES, ITM_COUNT(TYPES));
     if (type != ITM_NONE) {
         READERS[type](r, item);

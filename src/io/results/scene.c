@@ -197,24 +197,43 @@ static void add_joints(ItmText* text, const ItmModel* m, const char* prefix, int
 }
 
 static void add_line(ItmText* text, const ItmModel* m, const char* prefix, int first, const char* name,
-                     const char* kind, const ItmMeasure* line)
+                     const char* kind, const ItmRopePlace ends[2])
 {
     itm_scene_open_member(text, prefix, name);
     itm_text_format(text, ", \"kind\": \"%s\"", kind);
-    add_ends(text, m, first, line->body_a, line->body_b);
-    itm_scene_add_vec(text, "point_a", itm_model_find_user_point(m, line->body_a, line->point_a));
-    itm_scene_add_vec(text, "point_b", itm_model_find_user_point(m, line->body_b, line->point_b));
+    add_ends(text, m, first, ends[0].body, ends[1].body);
+    itm_scene_add_vec(text, "point_a", itm_model_find_user_point(m, ends[0].body, ends[0].point));
+    itm_scene_add_vec(text, "point_b", itm_model_find_user_point(m, ends[1].body, ends[1].point));
     itm_scene_close_member(text);
 }
 
-// Springs and actuators between two points.
+// A line, or every stretch of a rope from sheave to sheave.
+static void add_path(ItmText* text, const ItmModel* m, const char* prefix, int first, const char* name,
+                     const char* kind, const ItmMeasure* line)
+{
+    if (line->places == NULL) {
+        const ItmRopePlace ends[2] = {{.body = line->body_a, .point = line->point_a},
+                                      {.body = line->body_b, .point = line->point_b}};
+        add_line(text, m, prefix, first, name, kind, ends);
+    }
+    for (int i = 0; i + 1 < line->nplace; i++) {
+        add_line(text, m, prefix, first, name, "rope", &line->places[i]);
+    }
+}
+
+// Springs and actuators between two points, and ropes.
 static void add_lines(ItmText* text, const ItmModel* m, const char* prefix, int first)
 {
     for (int i = 0; i < m->nscalar_force; i++) {
         const ItmScalarForce* force = &m->scalar_forces[i];
         if (m->measures[force->measure].joint == ITM_NONE) {
-            add_line(text, m, prefix, first, force->name, force->is_tension ? "spring" : "actuator",
+            add_path(text, m, prefix, first, force->name, force->is_tension ? "spring" : "actuator",
                      &m->measures[force->measure]);
+        }
+    }
+    for (int i = 0; i < m->nlimit; i++) {
+        if (m->limits[i].is_rope) {
+            add_path(text, m, prefix, first, m->limits[i].name, "rope", &m->measures[m->limits[i].measure]);
         }
     }
 }

@@ -82,7 +82,7 @@ function reachOf(body, size) {
   return body.box.isEmpty() ? 0.2 * size : Math.max(0.02 * size, body.box.getSize(new Vector3()).length());
 }
 
-/** Actuators as barrel and rod, springs as coils, distances as ropes. */
+/** Actuators as barrel and rod, springs as coils, ropes and distances as thin lines. */
 export class Lines {
   constructor({ run, root, size }, bodies, flexible) {
     Object.assign(this, { run, bodies, flexible });
@@ -98,12 +98,16 @@ export class Lines {
       if (line.kind === "spring") {
         item.stretched = new Mesh(new TubeGeometry(new Helix(), 160, 0.16, 5), materials.spring);
         item.stretched.scale.set(1.1 * r, 1.1 * r, 1);
+      } else if (line.kind === "rope") {
+        item.stretched = tube(0.25 * r, 1, materials.rope);
+        item.isRope = true;
       } else {
         item.stretched = tube(0.5 * r, 1, materials.rod);
         item.group.add(tube(r, 0.72 * this.shortest(item), materials.barrel));
       }
       item.group.add(item.stretched);
-      if (bonded.has(line.name)) {
+      // a rope is a line per stretch between two sheaves: the interface is at the first, its winch
+      if (bonded.delete(line.name)) {
         item.ring = new Mesh(new TorusGeometry(1.9 * r, 0.35 * r, 10, 28), new MeshLambertMaterial());
         item.group.add(item.ring);
       }
@@ -145,7 +149,7 @@ export class Lines {
       const length = this.b.copy(item.end).sub(item.group.position).length();
       if (length > 0) item.group.quaternion.setFromUnitVectors(Z, item.axis.copy(this.b).divideScalar(length));
       item.stretched.scale.z = Math.max(length, 1e-9);
-      if (item.ring) item.ring.position.z = length;
+      if (item.ring) item.ring.position.z = item.isRope ? 0 : length;
     }
   }
 
