@@ -89,7 +89,7 @@ extern const AppCommand app_rerun_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
-// How a run is spread over processes, of a program for clusters.
+// How a run is spread over processes, of a program for several machines.
 typedef struct AppRunEngine {
     bool is_server;  // of a process that steps its parts for another one, which has the results
     ItmStatus (*join)(ItmCosim* cosim, const ItmModelFile* file, ItmError* error);

@@ -120,7 +120,7 @@ static void print_recovery(void* user, const ItmMessage* message)
     }
 }
 
-// A process of a cluster that has no results: step its parts until the run is over.
+// A process among several that has no results: step its parts until the run is over.
 static int serve(Run* r, const AppArguments* arguments)
 {
     ItmError error = {0};

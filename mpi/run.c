@@ -146,7 +146,7 @@ static ItmStatus place(int* ranks, const ItmModelFile* file, ItmError* error)
 // Whether rank 0 has found a placement.
 static ItmStatus agree(ItmStatus status, ItmError* error)
 {
-    int word = status;
+    int word = (int)status;
     MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return word == ITM_OK || cluster.rank == 0 ? (ItmStatus)word
                                                : fail(error, (ItmStatus)word, "rank 0 cannot place the parts");

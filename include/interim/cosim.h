@@ -680,7 +680,7 @@ ITM_API ItmStatus itm_cosim_compute_outputs(ItmCosim* cosim, double* values);
 // a fixed order: the number of ranks and the placement change no bit.
 //
 // Rank 0 calls itm_ranks_join and uses the system as any other; the other ranks call itm_ranks_join and itm_ranks_serve. The
-// library knows no network: the caller gives it functions that carry messages.
+// library has no network code: the caller gives it functions that carry messages.
 
 // Messages between ranks. Messages from one rank to another arrive in the order in which they were sent.
 typedef struct ItmTransport {

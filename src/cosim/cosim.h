@@ -525,7 +525,7 @@ void itm_cosim_find_output_ranks(ItmCosim* x, int* ranks);
 ItmStatus itm_ranks_exchange_models(ItmCosim* x, ItmStatus status);
 ItmStatus itm_ranks_exchange_impulses(ItmCosim* x, ItmStatus status);
 ItmStatus itm_ranks_exchange_arrivals(ItmCosim* x, ItmStatus status);
-// Rank 0 tells the others what to do next.
+// An order of rank 0 to the others.
 typedef enum ItmRanksOrder {
     ITM_RANKS_STEP = 1,  // a macro step; the last one stands
     ITM_RANKS_ABANDON,   // the last one does not

@@ -223,7 +223,7 @@ static void move_arrivals(ItmCosim* x, int from, int to, ItmPacket* p)
 static ItmStatus send_walk(ItmCosim* x, int to, ItmStatus status, Walk* walk)
 {
     ItmPacket p = {.use = ITM_PACKET_WRITE, .bytes = x->ranks->out, .size = x->ranks->room};
-    int word = status;
+    int word = (int)status;
     itm_packet_move(&p, &word, sizeof word);
     if (status == ITM_OK) {
         walk(x, x->rank, to, &p);
@@ -252,7 +252,7 @@ static ItmStatus receive_walk(ItmCosim* x, int from, ItmStatus status, Walk* wal
     return status;
 }
 
-// All ranks send before they receive; a rank that has failed says so, and no rank waits in vain.
+// All ranks send before they receive; a rank that has failed sends its status, and no rank waits in vain.
 static ItmStatus exchange(ItmCosim* x, ItmStatus status, const bool* has_message, Walk* walk)
 {
     int count = x->ranks->transport.count;
@@ -342,7 +342,7 @@ static bool is_before(const ItmFailure* a, const ItmFailure* b)
 
 static ItmStatus send_parts(ItmCosim* x, ItmStatus status)
 {
-    Report report = {.status = status, .failure = x->failure};
+    Report report = {.status = (int)status, .failure = x->failure};
     ItmPacket p = {.use = ITM_PACKET_WRITE, .bytes = x->ranks->out, .size = x->ranks->room};
     report.error = x->error;
     itm_packet_move(&p, &report, sizeof report);
@@ -414,7 +414,7 @@ static void move_outputs(ItmCosim* x, int rank, double* values, ItmPacket* p)
 
 static ItmStatus send_outputs(ItmCosim* x)
 {
-    int status = itm_cosim_compute_own_outputs(x, x->ranks->values);
+    int status = (int)itm_cosim_compute_own_outputs(x, x->ranks->values);
     ItmPacket p = {.use = ITM_PACKET_WRITE, .bytes = x->ranks->out, .size = x->ranks->room};
     itm_packet_move(&p, &status, sizeof status);
     itm_packet_move(&p, &x->error, sizeof x->error);
@@ -460,7 +460,7 @@ ItmStatus itm_ranks_order(ItmCosim* x, ItmRanksOrder word, const void* bytes, si
     if (r->info.is_lost) {
         return is_farewell ? ITM_OK : ITM_ERR_IO;  // the error is that of the loss
     }
-    Order order = {.order = word, .size = size};
+    Order order = {.order = (int)word, .size = size};
     ItmStatus status = ITM_OK;
     if (word == ITM_RANKS_STEP) {
         begin_step(r);
@@ -630,7 +630,7 @@ typedef struct Outline {
     size_t state_size;
 } Outline;
 
-// Parts are spread as rank 0 says; the start is compared, and taken from rank 0 where processors round differently.
+// Parts are placed as rank 0 has chosen; the start is compared, and taken from rank 0 where processors round differently.
 static ItmStatus agree(ItmCosim* x, int* ranks, char* state)
 {
     size_t npart = (size_t)(x->nmechanism + x->nsubsystem), size = 0;
