@@ -23,6 +23,8 @@ usage() {
 ./do test            build with gcc and clang, run all tests, plain and with sanitizers
 ./do reproduce [NAME] the papers' figures beside ours, in out/reproduce/index.html
 ./do docs            the documentation as a site, in out/docs/index.html
+./do pictures [PART]...  run the commands of guide and tutorials, compare what they print with the pages, and make all pictures of
+                     docs/images again, or some: plots, pages, film, gallery
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
@@ -225,6 +227,13 @@ do_docs() {
     echo "see out/docs/index.html"
 }
 
+# Chromium shows the pages, img2webp (webp) makes films of them.
+do_pictures() {
+    build_for_pages
+    need chromium webp
+    node scripts/pictures.mjs build "$@"
+}
+
 # A folder as a wheel has it: interim/ with the library inside, and interim-VERSION.dist-info.
 do_python() {
     need $BUILD_PACKAGES $PYTHON_PACKAGES python3-setuptools python3-pip python3-wheel
@@ -323,6 +332,7 @@ case "${1:-help}" in
     test) do_test ;;
     reproduce) shift; do_reproduce "$@" ;;
     docs) do_docs ;;
+    pictures) shift; do_pictures "$@" ;;
     python) do_python ;;
     bare) shift; scripts/bare.sh "$@" ;;
     bench) do_bench ;;

@@ -3,6 +3,7 @@
 // One system per coupling serves all its trials: it takes another macro step for each (itm_cosim_set_macro_step). Every H that is tried is
 // a multiple of the steps of all subsystems. From the smallest on, H grows by factors until the first one that is not stable, then
 // the interval in between is bisected. A trial that cannot be built or run is unknown, never stable or unstable, and ends the search.
+// So is one that is stable at the start, but breaks down in a run, or gains or loses much energy in the coupling.
 #include "advice.h"
 
 #include <math.h>
@@ -11,19 +12,20 @@
 #include <string.h>
 #include <time.h>
 
-#define OWN_GROWTH 0.5     // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
-#define OWN_TIMES 2.0      // nor does growth of up to so many times that of the monolithic twin,
-#define OWN_MOST 5.0       // 1/s: as far as that is slow
-#define LONG_ENOUGH 1e-3   // s, to distinguish such growth from noise
-#define NOISE 1e-4         // of radii at 1: differences have them to a few 1e-5
-#define LARGEST 0.2        // s, where the search ends, unless the H of the file is larger
-#define COARSE 4           // from one H that is tried to the next: below the H of the file
-#define FINE 2             // and above
-#define SHARP 0.02         // how well the limit is known, where steps allow,
-#define BLUNT 0.1          // and where it is far above the H of the file
-#define CONFIRM_STEPS 100  // of a run with an H that is stable at the start, at most
-#define CONFIRM_TIME 4.0   // s, at most
-#define PARTS 64           // of the H of the file: the smallest step where no subsystem has a step of its own
+#define OWN_GROWTH 0.5    // 1/s: slower growth may be the machine's own (a load that tips over) and does not count,
+#define OWN_TIMES 2.0     // nor does growth of up to so many times that of the monolithic twin,
+#define OWN_MOST 5.0      // 1/s: as far as that is slow
+#define LONG_ENOUGH 1e-3  // s, to distinguish such growth from noise
+#define NOISE 1e-4        // of radii at 1: differences have them to a few 1e-5
+#define LARGEST 0.2       // s, where the search ends, unless the H of the file is larger
+#define RATIO 1.25  // from one H that is tried to the next: steps may be unstable in between and stable again above
+#define FAR 2.0     // times the H of the file
+#define SHARP 0.02  // how well the limit is known, where steps allow,
+#define BLUNT 0.1   // and where it is far above the H of the file
+#define CONFIRM_STEPS 100   // of a run with an H that is stable at the start, at most
+#define CONFIRM_TIME 4.0    // s, at most
+#define CONFIRM_ERROR 0.25  // coupling energy error of such a run, relative to the machine's energy, at most
+#define PARTS 64            // of the H of the file: the smallest step where no subsystem has a step of its own
 
 #define WORK_SHARE                                                                                                     \
     3e6  // operations of one trial above the H of the file, per second of the budget: about a hundredth of it
@@ -186,7 +188,19 @@ static AdviceTrial* find_trial(Advice* a, double H)
     return &a->trials[i];
 }
 
-// A run from the start with a step that is stable there: it may still break down later, which linearisation cannot foresee.
+// The first bond with a coupling energy error above CONFIRM_ERROR (the bound of these systems) in the run so far; whether there is one.
+static bool find_energy_doubt(const ItmCosim* x, ItmDoubt* doubt)
+{
+    for (int i = 0; i < itm_cosim_get_doubt_count(x); i++) {
+        *doubt = itm_cosim_get_doubt(x, i);
+        if (doubt->kind == ITM_DOUBT_COUPLING_ENERGY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A run from the start with a step that is stable there: it may still fail later, which linearisation cannot foresee.
 static void confirm(Advice* a, AdviceTrial* trial)
 {
     if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
@@ -197,11 +211,17 @@ static void confirm(Advice* a, AdviceTrial* trial)
     ItmStatus status = itm_cosim_set_macro_step(a->system, trial->H);
     status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}, &trial->change) : status;
     trial->is_confirmed = true;
+    ItmError error = {0};
+    ItmDoubt doubt;
     if (status != ITM_OK) {
-        ItmError error = {0};
         snprintf(error.message, sizeof error.message, "stable at the start, but a run breaks down at %.3g s: %.500s",
                  itm_cosim_get_time(a->system), itm_cosim_get_error(a->system)->message);
         *trial = give_reason(a, trial->H, status, &error);
+    } else if (find_energy_doubt(a->system, &doubt)) {
+        snprintf(error.message, sizeof error.message,
+                 "stable at the start, but in a run '%s' gains or loses %.3g J of the machine's %.3g J", doubt.where,
+                 doubt.largest, itm_cosim_get_scale(a->system).energy);
+        *trial = give_reason(a, trial->H, ITM_ERR_DIVERGED, &error);
     }
 }
 
@@ -216,18 +236,18 @@ AdviceTrial app_advice_judge(Advice* a, double H, bool needs_run)
 
 // ---------------------------------------------------------------------------- the largest step
 
-// After n steps of the base the next to try: by COARSE up to half of n_file, then n_file itself, then by FINE; the last is `most`.
+// After n steps of the base the next to try: by RATIO, by way of n_file, to `most`.
 static long find_next(long n, long n_file, long most)
 {
-    long next = n * COARSE * 2 <= n_file ? n * COARSE : n < n_file ? n_file : n * FINE;
-    return next > most || 4 * next > 3 * most ? most : next;
+    long next = lround(ceil(RATIO * (double)n)), goal = n < n_file ? n_file : most;
+    return (double)goal < sqrt(RATIO) * (double)next ? goal : next;
 }
 
 // The largest H that is worth a trial: up to LARGEST, and larger than that of the file only as far as the work of one trial allows.
 static double find_most(Advice* a)
 {
     double H = a->options.macro_step, most = fmax(LARGEST, H), work = 0.0;
-    while (most > FINE * H && a->system != NULL) {
+    while (most > FAR * H && a->system != NULL) {
         if (itm_advice_estimate_work(a->system, most, &work) == ITM_ERR_MEMORY) {
             a->has_memory = false;
         }
@@ -236,7 +256,7 @@ static double find_most(Advice* a)
         }
         most *= 0.5;
     }
-    return most > FINE * H || most == LARGEST ? fmax(most, H) : H;
+    return most > FAR * H || most == LARGEST ? fmax(most, H) : H;
 }
 
 // From the largest stable H down, the first that a run confirms; 0: none. above: the last that was not confirmed.
@@ -269,7 +289,7 @@ AdviceLimit app_advice_find_limit(Advice* a)
     }
     while (limit.above.verdict == ADVICE_UNSTABLE && stable > 0) {
         long unstable = lround(limit.above.H / a->base), n = lround(sqrt((double)stable * (double)unstable));
-        double sharp = stable > FINE * n_file ? BLUNT : SHARP;
+        double sharp = (double)stable > FAR * (double)n_file ? BLUNT : SHARP;
         if (n == stable || n == unstable || (double)(unstable - stable) <= sharp * (double)stable) {
             break;
         }
@@ -357,6 +377,7 @@ Advice* app_advice_begin(ItmModelFile* file, int nchoice, double budget)
                   .has_memory = true,
                   .progress = app_progress_begin(1.0, false)};
     file->cosim.options.is_monolithic = false;
+    file->cosim.options.bounds.coupling_energy = CONFIRM_ERROR;
     return a;
 }
 

@@ -155,8 +155,7 @@ int app_signals_get(void);
 // neither is wanted. False without memory.
 bool app_report_choose_results(char** path, const AppArguments* arguments);
 // Write the report of a sweep from its table; the exit status.
-int app_report_write_sweep(const char* table, const char* path, const char* title, const ItmReportRun* runs, int nrun,
-                           bool is_quiet);
+int app_report_write_sweep(const char* table, const char* path, const ItmSweepReportOptions* options, bool is_quiet);
 // Write the report of a run that ended with this exit status; the exit status of it all.
 int app_report_after_run(const AppArguments* arguments, const char* results, int status);
 

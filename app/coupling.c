@@ -118,23 +118,32 @@ static bool is_chosen(const ItmModelFile* file, const AdviceChoice* choice, cons
     return chosen->coupling == o->coupling && (!itm_cosim_is_rim(o->coupling) || chosen->exchange == o->exchange);
 }
 
+// The advice holds until contacts or limits change.
+static void print_change(const AdviceLimit* limit)
+{
+    if (isfinite(limit->change)) {
+        printf(", unknown after %.2g s: contacts change", limit->change);
+    }
+}
+
 static void print_limit(const Advice* a, const AdviceLimit* limit)
 {
-    if (limit->above.verdict == ADVICE_STABLE) {
-        printf("over %.4g ms", 1e3 * limit->stable);
-        if (isfinite(limit->change)) {
-            printf(", unknown after %.2g s: contacts change", limit->change);
-        }
-        printf("%s\n", limit->is_cut ? " (larger ones not tried: --budget)" : "");
-    } else if (limit->above.verdict == ADVICE_UNSTABLE && limit->stable == 0.0) {
+    bool is_bounded = limit->above.verdict == ADVICE_UNSTABLE, is_over = limit->above.verdict == ADVICE_STABLE;
+    if (limit->stable == 0.0 && is_bounded) {
         printf("below %.3g ms\n", 1e3 * app_advice_get_base(a));
-    } else if (limit->above.verdict == ADVICE_UNSTABLE) {
-        printf("%.3g ms\n", 1e3 * limit->stable);
     } else if (limit->stable == 0.0) {
         printf("unknown: at %.4g ms: %s\n", 1e3 * limit->above.H, limit->above.reason);
+    } else if (is_bounded) {
+        printf("%.3g ms", 1e3 * limit->stable);
+        print_change(limit);
+        printf("\n");
     } else {
-        printf("at least %.4g ms; unknown at %.4g ms: %s\n", 1e3 * limit->stable, 1e3 * limit->above.H,
-               limit->above.reason);
+        printf("%s %.4g ms", is_over ? "over" : "at least", 1e3 * limit->stable);
+        print_change(limit);
+        if (!is_over) {
+            printf("; unknown at %.4g ms: %s", 1e3 * limit->above.H, limit->above.reason);
+        }
+        printf("%s\n", limit->is_cut ? " (larger ones not tried: --budget)" : "");
     }
 }
 

@@ -128,7 +128,12 @@ static int complain_unknown(const char* word)
     static const char* const WORDS[] = {"run", "check",  "inspect", "sweep", "study", "report", "compare",   "plot",
                                         "fmu", "export", "schema",  "rerun", "help",  "--help", "--version", NULL};
     const char* nearest = app_find_nearest(word, WORDS);
-    if (nearest != NULL) {
+    const char* ending = strrchr(word, '.');
+    bool is_file =
+        ending != NULL && (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0 || strcmp(ending, ".urdf") == 0);
+    if (is_file) {
+        fprintf(stderr, "interim: a command is missing before '%s', as in: interim run %s\n", word, word);
+    } else if (nearest != NULL) {
         fprintf(stderr, "interim: unknown command '%s'; did you mean '%s'?\n", word, nearest);
     } else {
         fprintf(stderr, "interim: unknown command '%s' (see: interim --help)\n", word);

@@ -31,11 +31,10 @@ static int write_report(const AppTables* tables, const char* path, bool is_stati
     return APP_FINISHED;
 }
 
-int app_report_write_sweep(const char* table, const char* path, const char* title, const ItmReportRun* runs, int nrun,
-                           bool is_quiet)
+int app_report_write_sweep(const char* table, const char* path, const ItmSweepReportOptions* options, bool is_quiet)
 {
     ItmError error = {0};
-    if (itm_report_write_sweep_runs(path, table, title, runs, nrun, &error) != ITM_OK) {
+    if (itm_report_write_sweep(path, table, options, &error) != ITM_OK) {
         app_print_error(&error);
         return APP_BAD_INPUT;
     }
@@ -63,8 +62,7 @@ static int run(const AppArguments* arguments)
     const char* path = arguments->output != NULL ? arguments->output : beside;
     int status = APP_BAD_INPUT;
     if (path != NULL && arguments->noperand == 1 && itm_report_is_sweep(arguments->model)) {
-        status = app_report_write_sweep(arguments->model, path, app_tables_base_name(arguments->model), NULL, 0,
-                                        arguments->is_quiet);
+        status = app_report_write_sweep(arguments->model, path, NULL, arguments->is_quiet);
     } else if (path != NULL) {
         status = report_runs(arguments, path);
     }

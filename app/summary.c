@@ -156,7 +156,7 @@ void app_summary_print_mechanism(const AppRunSummary* s, const ItmModelFile* fil
     print_bounds(s, &info);
     print_redundant(s);
     print_clearance(file->model, data);
-    if (s->gap > 0.0) {
+    if (s->gap > 0.0 && s->is_verbose) {  // one above its bound is a doubt
         printf("  joint gap    up to %.2g m or rad\n", s->gap);
     }
 }

@@ -183,8 +183,26 @@ static void write_report(AppStudy* s, const char* path)
             runs[i].label = names[i];
         }
     }
-    s->has_failed = app_report_write_sweep(s->output, path, app_tables_base_name(s->info.model), runs, n,
-                                           s->arguments->is_quiet) != APP_FINISHED;
+    int ncolumn = s->info.nfactor + s->info.nresponse;
+    const char** columns = calloc((size_t)ncolumn + 1, sizeof *columns);
+    const char** units = calloc((size_t)ncolumn + 1, sizeof *units);
+    for (int i = 0; i < ncolumn && columns != NULL && units != NULL; i++) {
+        int response = i - s->info.nfactor;
+        columns[i] =
+            response < 0 ? itm_study_get_factor_name(s->study, i) : itm_study_get_response_name(s->study, response);
+        units[i] =
+            response < 0 ? itm_study_get_factor_unit(s->study, i) : itm_study_get_response_unit(s->study, response);
+    }
+    ItmSweepReportOptions options = {.title =
+                                         s->info.title[0] != '\0' ? s->info.title : app_tables_base_name(s->info.model),
+                                     .runs = n > 0 ? runs : NULL,
+                                     .nrun = n,
+                                     .columns = columns,
+                                     .units = units,
+                                     .nunit = columns != NULL && units != NULL ? ncolumn : 0};
+    s->has_failed = app_report_write_sweep(s->output, path, &options, s->arguments->is_quiet) != APP_FINISHED;
+    free(columns);
+    free(units);
     for (int i = 0; i < n; i++) {
         itm_results_table_destroy((ItmTable*)runs[i].table);
         free(names[i]);

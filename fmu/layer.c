@@ -6,6 +6,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define DECLARE(name) EXPORT interimRim##name##TYPE interimRim##name;
 LAYER_FUNCTIONS(DECLARE)
+LAYER_OPTIONAL(DECLARE)
 
 int interimRimBegin(void* instance, double H, int K, int useHeun, size_t n, double W[], double a0[], int* ncontact)
 {
@@ -36,4 +37,16 @@ int interimRimCancel(void* instance)
     Instance* x = instance;
     itm_unit_cancel(x->unit);
     return 0;
+}
+
+int interimRimGetRows(void* instance, size_t capacity, size_t* size, void* bytes)
+{
+    Instance* x = instance;
+    return x->judge(x, itm_unit_get_rows(x->unit, capacity, size, bytes));
+}
+
+int interimRimSetResults(void* instance, size_t size, const void* bytes)
+{
+    Instance* x = instance;
+    return x->judge(x, itm_unit_set_results(x->unit, size, bytes));
 }

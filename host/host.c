@@ -11,6 +11,7 @@
 #include "cosim/cosim.h"
 #include "fmi/instance.h"
 #include "fmi/protocol.h"
+#include "rim/message.h"
 #include "sandbox.h"
 
 #include <errno.h>
@@ -48,6 +49,7 @@ typedef struct Host {
     ItmGroup group;
     ItmInterfaceModel model;
     ItmRim rim;
+    ItmRimRoom room;  // of its bounded rows, read at the start of a macro step
 } Host;
 
 static void* at(Host* x, uint64_t offset)
@@ -252,7 +254,7 @@ static ItmStatus call_port(Host* x)
     if (call->action == ITM_FMU_PORT_BEGIN || call->action == ITM_FMU_PORT_DERIVE) {
         itm_fmi_set_inputs(x->instance, x->u);
     }
-    ItmStatus status = itm_fmi_serve_port(x->instance, call);
+    ItmStatus status = itm_fmi_serve_port(x->instance, call, at(x, x->shared->rows));
     if (status != ITM_OK) {
         x->shared->error = x->instance->error;
         return status;
@@ -266,6 +268,15 @@ static ItmStatus call_port(Host* x)
 
 // ---------------------------------------------------------------------------- micro steps
 
+// The bounded rows of a macro step that begins; they stay here until it ends.
+static ItmStatus read_rows(Host* x, const ItmFmuRun* run)
+{
+    x->rim.contacts.problem.n = x->rim.contacts.problem.ncoupling = 0;
+    return run->rows_size > 0
+               ? itm_rim_read_rows(&x->rim, &x->room, at(x, x->shared->rows), run->rows_size, &x->shared->error)
+               : ITM_OK;
+}
+
 // The interface model, its numbers where the library put them.
 static void place_model(Host* x, ItmFmuRun* run)
 {
@@ -273,6 +284,9 @@ static void place_model(Host* x, ItmFmuRun* run)
     double* v = (double*)(void*)((char*)run + run->reals);
     ItmRim* rim = &x->rim;
     *rim = (ItmRim){.n = n,
+                    .model = &x->room.model,
+                    .data = &x->room.data,
+                    .contacts = rim->contacts,
                     .H = run->H,
                     .tau = run->tau,
                     .theta = run->theta,
@@ -287,6 +301,7 @@ static void place_model(Host* x, ItmFmuRun* run)
     }
     x->model.rim = rim;
     x->model.n = n;
+    x->model.name = run->name;
     x->model.use_heun = run->use_heun != 0;
     x->model.K = run->nticks;
     x->group.interface_models[0] = &x->model;
@@ -329,12 +344,19 @@ static ItmStatus run_steps(Host* x)
     x->subsystem.period = 1;
     x->group.nticks = run->nticks;
     itm_fmi_set_inputs(x->instance, x->u);
-    ItmStatus status = itm_group_run_ticks(&x->system, &x->group, run->first, run->last);
+    ItmStatus status = run->first == 0 ? read_rows(x, run) : ITM_OK;
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = itm_group_run_ticks(&x->system, &x->group, run->first, run->last);
     run->tau = x->rim.tau;
     run->theta = x->rim.theta;
     if (status != ITM_OK) {
         shared->error = x->instance->is_failed ? x->instance->error : x->group.error;
         return status;
+    }
+    if (run->rows_size > 0 && run->last == run->nticks) {
+        itm_rim_write_results(&x->rim, x->model.lambda, at(x, shared->rows));
     }
     if (run->is_watched) {
         itm_fmi_get_outputs(x->instance, x->y);

@@ -1,18 +1,18 @@
 // The documentation as a site of plain pages: docs/**/*.md, the C API from the headers, a gallery of reports.
 //   node scripts/docs.mjs INTERIM OUT
-// Pages fetch nothing from elsewhere; web/site.js searches, copies and folds. Pictures of the gallery need Chromium (--no-pictures: none).
+// Pages fetch nothing from elsewhere; web/site.js searches, copies and folds. Thumbnails of the gallery are in docs/images/gallery (scripts/pictures.mjs). With --few, the
+// gallery has the first example of each group only.
 // SPDX-License-Identifier: Apache-2.0
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { highlight } from "./highlight.mjs";
-import { Browser } from "../tests/web/browser.mjs";
 import { Marked } from "../web/node_modules/marked/lib/marked.esm.js";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const [interim, out] = process.argv.slice(2).filter((word) => !word.startsWith("--")).map((path) => resolve(path));
-const hasPictures = !process.argv.includes("--no-pictures");
+const hasFew = process.argv.includes("--few");
 const escape = (text) => text.replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 
 // ---------------------------------------------------------------------------- what there is
@@ -26,8 +26,15 @@ const SECTIONS = [
   ["Theory", /^theory/, ["theory", "theory-contact-geometry", "theory-mlcp", "theory-clearance", "theory-flexible", "theory-hydraulics", "theory-control", "theory-cosim"]],
   ["Project", /^(architecture|benchmarks)/, []],
 ]; // the changelog joins the last
-const GALLERY = ["manipulator", "log-crane", "arm-capture", "arm-manoeuvre1", "crane-single", "crane-double", "stack", "grasp", "bouncing-ball", "stick-slip", "four-bar", "gears", "robot", "pick-and-place",
-  "clearance-slider-crank", "clearance-revolute", "flexible-pendulum"];
+/** Examples by what they show; those that no group names come last. */
+const GALLERY = [
+  ["Machines", ["manipulator", "log-crane", "excavator", "mobile-crane", "crane-single", "crane-double", "crane", "crane-cut", "arm-capture", "arm-manoeuvre1", "arm-manoeuvre2"]],
+  ["Contact and friction", ["grasp", "stack", "bouncing-ball", "terrain", "rolling", "stick-slip", "slope", "grip", "table", "table-hammer", "limits"]],
+  ["Joints with clearance", ["clearance-slider-crank", "clearance-revolute", "clearance-pendulum", "clearance-cylindrical", "clearance-prismatic", "clearance-drawer", "clearance-door"]],
+  ["Mechanisms and robots", ["four-bar", "gears", "slider-crank", "bricard", "governor", "top", "pendulum", "pick-and-place", "robot", "robot-drive", "robot-replay", "scara"]],
+  ["Flexible bodies", ["flexible-pendulum", "flexible-beam", "flexible-mast"]],
+  ["Hydraulics and control", ["hydraulic-circuit", "hydraulic-cylinder", "hydraulic-accumulator", "position-control", "control"]],
+];
 
 function findPages(folder = "") {
   return readdirSync(join(root, "docs", folder), { withFileTypes: true }).flatMap((entry) => {
@@ -192,7 +199,7 @@ aside.index a { display: block; text-decoration: none; color: var(--muted); padd
 main.doc nav input[type=search] { width: 100%; font: inherit; padding: 0.3rem 0.6rem; margin: 0.5rem 0; color: var(--text); background: var(--card); border: 1px solid var(--frame); border-radius: 6px; }
 .hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits[hidden] { display: none; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
 #fold, label[for=fold] { display: none; } article dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1.2rem; } article dd { margin: 0; } article dt { font-weight: 600; }
-article ul.gallery img { display: block; width: 100%; aspect-ratio: 4 / 3; object-fit: cover; border: 0; margin-bottom: 0.4rem; }
+article ul.gallery img { display: block; width: 100%; height: auto; aspect-ratio: 4 / 3; object-fit: cover; border: 0; margin-bottom: 0.4rem; }
 article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }
 article ul.gallery { list-style: none; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: 0.7rem; } article ul.gallery li { background: var(--card); border: 1px solid var(--grid); border-radius: 8px; padding: 0.6rem 0.8rem; }
 article ul.gallery small { display: block; color: var(--muted); }
@@ -219,22 +226,29 @@ function write(path, title, body, menu) {
 `);
 }
 
-/** Reports of some examples; those that this version does not have are left out. */
-function makeGallery() {
-  mkdirSync(join(out, "gallery"), { recursive: true });
-  return GALLERY.filter((name) => existsSync(join(root, "examples", `${name}.yaml`))).flatMap((name) => {
-    const model = join("examples", `${name}.yaml`);
-    const result = spawnSync(interim, ["run", "-q", model, "--report", join(out, "gallery", `${name}.html`)], { cwd: root, encoding: "utf8" });
-    if (result.status !== 0 && result.status !== 2) {
-      console.error(result.stderr);
-      process.exitCode = 1;
-      return [];
-    }
-    const text = readFileSync(join(root, model), "utf8"), title = /^title:\s*(.*)$/m.exec(text)?.[1] ?? name;
-    // what it is: the first sentence of its first comment, without a citation
-    const comment = /^((?:# .*\n)+)/.exec(text)?.[1].replace(/^# /gm, "").replace(/\s*\n/g, " ") ?? "";
-    return [[name, title.replace(/^"|"$/g, ""), comment.replace(/\s*\[[^\]]*\]/g, "").replace(/^(.*?[.?:])(\s.*|$)/, "$1").replace(/:$/, ".")]];
-  });
+/** Groups of the gallery with the examples that this version has. */
+function listExamples() {
+  const all = readdirSync(join(root, "examples")).filter((file) => file.endsWith(".yaml")).map((file) => file.replace(/\.yaml$/, "")).sort();
+  const named = new Set(GALLERY.flatMap(([, names]) => names));
+  const groups = [...GALLERY, ["More", all.filter((name) => !named.has(name))]].map(([group, names]) => [group, names.filter((name) => all.includes(name))]);
+  return groups.map(([group, names]) => [group, hasFew ? names.slice(0, 1) : names]).filter(([, names]) => names.length);
+}
+
+/** Runs an example and writes its report; returns its card. */
+function makeCard(name) {
+  const model = join("examples", `${name}.yaml`);
+  const result = spawnSync(interim, ["run", "-q", model, "--report", join(out, "gallery", `${name}.html`)], { cwd: root, encoding: "utf8" });
+  if (result.status !== 0 && result.status !== 2) {
+    console.error(result.stderr);
+    process.exitCode = 1;
+    return "";
+  }
+  const text = readFileSync(join(root, model), "utf8"), title = (/^title:\s*(.*)$/m.exec(text)?.[1] ?? name).replace(/^"|"$/g, "");
+  // what it is: the first sentence of its first comment, without a citation
+  const comment = /^((?:# .*\n)+)/.exec(text)?.[1].replace(/^# /gm, "").replace(/\s*\n/g, " ") ?? "";
+  const what = comment.replace(/\s*\[[^\]]*\]/g, "").replace(/^(.*?[.?:])(\s.*|$)/, "$1").replace(/:$/, ".");
+  const picture = existsSync(join(root, "docs/images/gallery", `${name}.webp`)) ? `<img src="images/gallery/${name}.webp" width="320" height="240" alt="" loading="lazy">` : "";
+  return `<li><a href="gallery/${name}.html">${picture}${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`;
 }
 
 // ---------------------------------------------------------------------------- site
@@ -262,26 +276,10 @@ for (const name of headers) {
 }
 const byName = [...declared].sort(([a], [b]) => a.localeCompare(b)).map(([name, header]) => `<li><a href="${header}.html#${name}">${name}</a></li>`);
 write("api/index.html", "C API", `<h1>All names of the C API</h1><p><code>#include &lt;interim/interim.h&gt;</code> has them all. <a href="../guide/getting-started.html#using-the-c-library">How to build with it</a>.</p><ul class="names">${byName.join("")}</ul>`, shown);
-/** A picture of each machine, halfway through its run. Without Chromium the gallery has words only. */
-async function takePictures(names) {
-  const browser = await Browser.start();
-  for (const name of names) {
-    const page = await browser.open(`file://${join(out, "gallery", `${name}.html`)}`, { width: 900, height: 700 });
-    await page.until("window.interim?.isReady", 30);
-    const data = await page.evaluate(`(() => { const { stage, clock } = interim; if (!stage) return null; clock.setTime(clock.start + 0.5 * (clock.end - clock.start));
-      stage.renderer.setPixelRatio(1); stage.renderer.setSize(480, 360); stage.camera.resize(4 / 3); stage.draw(); return stage.renderer.domElement.toDataURL('image/webp', 0.8).split(',')[1]; })()`);
-    if (data) writeFileSync(join(out, "gallery", `${name}.webp`), Buffer.from(data, "base64"));
-    await page.close();
-  }
-  await browser.stop();
-}
-
-const gallery = makeGallery();
-const hasChromium = hasPictures && spawnSync("chromium", ["--version"]).status === 0;
-if (hasChromium) await takePictures(gallery.map(([name]) => name));
-const pictureOf = (name) => (existsSync(join(out, "gallery", `${name}.webp`)) ? `<img src="gallery/${name}.webp" alt="" loading="lazy">` : "");
-write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>. It opens from disk: press space to play.</p><ul class="gallery">${gallery
-  .map(([name, title, what]) => `<li><a href="gallery/${name}.html">${pictureOf(name)}${escape(title)}</a><small>${escape(what)}</small><code>${name}.yaml</code></li>`).join("")}</ul>`, shown);
+mkdirSync(join(out, "gallery"), { recursive: true });
+const gallery = listExamples();
+write("gallery.html", "Gallery", `<h1>Gallery of reports</h1><p>Each is one file, made by <code>interim run --report</code> from a file of <code>examples/</code>. It opens from disk: press space to play.</p>${gallery
+  .map(([group, names]) => `<h2 id="${slugOf(group)}">${group}</h2><ul class="gallery">${names.map(makeCard).join("")}</ul>`).join("")}`, shown);
 for (const [file, page] of [["README.md", "index.html"], ["CHANGELOG.md", "CHANGELOG.html"], ["CONTRIBUTING.md", "CONTRIBUTING.html"]]) {
   const text = readFileSync(join(root, file), "utf8").replaceAll("](docs/", "](");
   write(page, titleOf(text, file), renderMarkdown(text), shown);
@@ -290,4 +288,4 @@ writeFileSync(join(out, "style.css"), style);
 writeFileSync(join(out, "site.js"), readFileSync(join(root, "web/site.js")));
 writeFileSync(join(out, "search.js"), `window.INTERIM_INDEX = ${JSON.stringify(index).replaceAll("<", "\\u003c")};\n`);
 if (existsSync(join(root, "docs/images"))) cpSync(join(root, "docs/images"), join(out, "images"), { recursive: true });
-console.log(`${texts.size + headers.length + 5} pages, ${gallery.length} reports`);
+console.log(`${texts.size + headers.length + 5} pages, ${gallery.flatMap(([, names]) => names).length} reports`);

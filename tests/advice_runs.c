@@ -10,8 +10,8 @@
 //   1. if one of the runs breaks down, or
 //   2. if at any time t d is more than 3 exp(0.5 t) times its largest value in the first three steps, and so many times more than what
 //      the same kick has done to the monolithic twin until then: 3 for transients, 0.5/s for growth that may be the machine's own, or
-//   3. if d grows faster than 0.5/s, and faster than 0.5/s plus twice the growth in the monolithic twin. Growth is that of the largest d
-//      from the first to the last quarter of the run.
+//   3. if d grows faster than 0.5/s, and faster than 0.5/s plus twice the growth in the monolithic twin. Growth is that of the mean of
+//      log d from the first to the last quarter of the run: where two runs hit a wall one step apart, d is large for that step only.
 #include "cosim/cosim.h"
 #include "interim/interim.h"
 
@@ -26,6 +26,8 @@
 #define NCURVE 400
 #define FEWEST_STEPS 20
 #define AGREE 1.2
+#define SPAN 8.0    // runs begin at the guess divided by this
+#define RATIO 1.25  // from one H that is run to the next
 #define NCOUPLING 5
 #define MOST_OVERRIDES 6
 
@@ -41,7 +43,7 @@ typedef struct Model {
 
 // Those "at rest" stay where they start: their inputs are constant. The others go through their work, from the start of the file.
 static const Model MODELS[] = {
-    {"crane at rest", "crane-single", {"signals.joystick=0"}, 4.0, 0.2, true},
+    {"crane at rest", "crane-single", {"signals.joystick=0"}, 4.0, 0.2, false},
     {"crane at rest, load 20 kg",
      "crane-single",
      {"signals.joystick=0", "parameters.m_h=20kg", "parameters.F_0=7259.4N"},
@@ -78,7 +80,7 @@ static const Model MODELS[] = {
      {"cosim.exchange=hold", "cosim.variables=velocity-pressure"},
      4.0,
      0.2,
-     false},
+     true},
     {"crane with two cylinders at rest",
      "crane-double",
      {"signals.joystick1=0", "signals.joystick2=0"},
@@ -294,10 +296,11 @@ typedef struct Growth {
     char why[768];
 } Growth;
 
-// Largest distances of the first steps, the first and the last quarter of nstep steps.
-typedef struct Peaks {
+// Largest distance of the first steps; sums of log distances over the first and the last quarter of nstep steps.
+typedef struct Sums {
     double start, first, last;
-} Peaks;
+    int nfirst, nlast;
+} Sums;
 
 static int place_on_curve(double t, double span)
 {
@@ -322,7 +325,7 @@ static void finish_curve(Growth* g)
 
 static void run_pair(ItmCosim* a, ItmCosim* b, int nstep, const Growth* own, Growth* growth)
 {
-    Peaks p = {.start = 0.01 * KICK};
+    Sums p = {.start = 0.01 * KICK};
     double h = itm_cosim_get_step(a);
     growth->span = nstep * h;
     growth->curve[0] = 1.0;
@@ -332,12 +335,15 @@ static void run_pair(ItmCosim* a, ItmCosim* b, int nstep, const Growth* own, Gro
         growth->is_broken = itm_cosim_step(a) != ITM_OK || itm_cosim_step(b) != ITM_OK;
         double d = growth->is_broken ? 0.0 : compute_distance(a, b);
         p.start = k < 3 ? fmax(p.start, d) : p.start;
-        p.first = 4 * k < nstep ? fmax(p.first, d) : p.first;
-        p.last = 4 * k >= 3 * nstep ? fmax(p.last, d) : p.last;
+        bool is_first = 4 * k < nstep, is_last = 4 * k >= 3 * nstep;
+        p.first += is_first ? log(fmax(d, 1e-6 * KICK)) : 0.0;
+        p.last += is_last ? log(fmax(d, 1e-6 * KICK)) : 0.0;
+        p.nfirst += is_first;
+        p.nlast += is_last;
         note(growth, own, h * (k + 1), d / p.start);
     }
     finish_curve(growth);
-    growth->rate = log(fmax(p.last, 1e-6 * KICK) / fmax(p.first, 1e-6 * KICK)) / (0.75 * nstep * h);
+    growth->rate = p.nfirst > 0 && p.nlast > 0 ? (p.last / p.nlast - p.first / p.nfirst) / (0.75 * nstep * h) : 0.0;
 }
 
 static Growth measure(const Model* model, const Coupling* c, const Growth* own, double H, double duration)
@@ -394,36 +400,26 @@ static double find_base(const ItmModelFile* file)
     return common > 0.0 ? common : H / 64;
 }
 
-// Bracket the limit by doubling or halving from a guess, then bisect to 3 % or to neighbouring multiples of the base.
+// From a share of the guess up by a ratio to the first unstable step: steps may be stable again above. Then bisect to 3 % or to neighbouring
+// multiples of the base.
 static Found find_limit(const Model* model, const Coupling* c, const Growth* own, double base, double guess)
 {
-    Found found = {.is_known = true};
+    Found found = {.is_known = true, .unstable = INFINITY};
     Growth first = measure(model, c, own, base, 0.0);
     if (!first.is_built) {
         memcpy(found.why, first.why, sizeof found.why);
         found.is_known = false;
         return found;
     }
-    long most = lround(floor(model->most / base + 1e-9)), n = lround(fmin(fmax(guess / base, 1.0), (double)most)),
-         lo = 0, hi = 0;
-    bool is_near = true;
-    while (lo == 0 || hi == 0) {
-        if (is_stable(model, c, own, (double)n * base)) {
-            lo = n;
-            long next = is_near ? n + (n + 4) / 5
-                                : n * 2;  // close above the guess first: stability may come back for larger steps
-            is_near = false;
-            n = hi > 0 ? n : next < most ? next : most;
-            if (lo == most) {
-                break;
-            }
-        } else {
-            hi = n;
-            if (n == 1) {
-                break;
-            }
-            n = lo > 0 ? n : n / 2;
-        }
+    long most = lround(floor(model->most / base + 1e-9)), lo = 0, hi = 0;
+    long n = lround(fmin(fmax(guess / SPAN / base, 1.0), (double)most));
+    while (hi == 0 && lo < most) {
+        *(is_stable(model, c, own, (double)n * base) ? &lo : &hi) = n;
+        n = lround(fmin(ceil(RATIO * (double)n), (double)most));
+    }
+    while (lo == 0 && hi > 1) {  // all of the span are unstable
+        n = hi / 2;
+        *(is_stable(model, c, own, (double)n * base) ? &lo : &hi) = n;
     }
     while (lo > 0 && hi > lo + 1 && (double)(hi - lo) > 0.03 * (double)lo) {
         n = (lo + hi) / 2;

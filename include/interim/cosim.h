@@ -301,6 +301,10 @@ typedef struct ItmForeignMechanism {
     // After begin: whether W and a0 are all of the model, because no contact is in reach. predict and advance are then not called, and
     // commit takes the impulses. NULL: never with advance, always without.
     bool (*is_smooth)(void* self);
+    // After begin: contact rows of the model in *size bytes, as Interim of the same build writes them (exported FMUs). Micro steps are
+    // then taken by the caller, which puts their results in the place of the rows before commit. *size 0: by predict and advance.
+    // NULL: not offered.
+    void* (*get_rows)(void* self, size_t* size);
     // Rates at the end of a micro step h at forces lambda (nport); nothing moves. NULL: the model is smooth, W and a0 are all.
     ItmStatus (*predict)(void* self, double h, const double* lambda, double* w_end, ItmError* error);
     // One micro step of the model with its contacts: positions s and rates w at its end. NULL as predict.

@@ -25,8 +25,8 @@ typedef enum ItmFrictionLaw {
 } ItmFrictionLaw;
 
 // One friction coupling. The normal row must have the bounds [0, inf). A normal row may belong to one
-// cone or pyramid and any number of box couplings (torsional or rolling friction: one tangent row,
-// mu in metres).
+// pyramid, or to any number of cones (rolling friction: two tangent rows, mu in metres), and to any
+// number of box couplings (torsional friction: one tangent row).
 typedef struct ItmMlcpContact {
     int normal;      // row of the normal impulse
     int tangent[2];  // rows of the tangential impulses; the second may be ITM_NONE

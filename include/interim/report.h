@@ -37,13 +37,21 @@ ITM_API bool itm_report_name_runs(char** names, const ItmReportRun* runs, int nr
 ITM_API char* itm_report_describe_run(const ItmReportRun* runs, int run);
 // Whether this build contains the 3-D view; without it every report is static.
 ITM_API bool itm_report_has_viewer(void);
+// What the page of a sweep shows beyond its table; zeros: nothing.
+typedef struct ItmSweepReportOptions {
+    const char* title;         // NULL: the name of the table
+    const ItmReportRun* runs;  // in the order of the rows, plotted over time; NULL: none         (nrun)
+    int nrun;
+    const char* const* columns;  // names of columns of the table that have a unit                  (nunit)
+    const char* const* units;    // their units, for axes and heads                                 (nunit)
+    int nunit;
+} ItmSweepReportOptions;
+
 // Write the page of a sweep table (a CSV file of `interim sweep`): curves of every result over the key with most values, maps
-// over two keys, stability, and the table. title NULL: the name of the table. ITM_ERR_INPUT with line and column (in fields),
-// ITM_ERR_IO, ITM_ERR_MEMORY.
-ITM_API ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error);
-// The same with plots over time of the signals in the table, all runs overlaid. runs: in the order of the rows (nrun), or NULL.
-ITM_API ItmStatus itm_report_write_sweep_runs(const char* path, const char* table, const char* title,
-                                              const ItmReportRun* runs, int nrun, ItmError* error);
+// over two keys, stability, and the table. Every figure can be saved as SVG. options may be NULL. ITM_ERR_INPUT with line and
+// column (in fields), ITM_ERR_IO, ITM_ERR_MEMORY.
+ITM_API ItmStatus itm_report_write_sweep(const char* path, const char* table, const ItmSweepReportOptions* options,
+                                         ItmError* error);
 // Whether a file is a sweep table: CSV with a column `verdict` that is not the first. False also if it cannot be read.
 ITM_API bool itm_report_is_sweep(const char* path);
 

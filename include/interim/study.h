@@ -83,7 +83,7 @@ ITM_API void itm_study_destroy(ItmStudy* study);
 
 // Sizes of a study; those of the design and the signals after itm_study_prepare.
 typedef struct ItmStudyInfo {
-    const char* title;
+    const char* title;  // that of the model where the study has none
     const char* model;  // path of the model file
     const char* path;   // path of the study file; NULL: made by calls
     int nfactor;
@@ -100,10 +100,14 @@ typedef struct ItmStudyInfo {
 ITM_API ItmStudyInfo itm_study_get_info(const ItmStudy* study);
 // Name of a factor; NULL: there is none.
 ITM_API const char* itm_study_get_factor_name(const ItmStudy* study, int factor);
+// SI unit of a factor's numbers, "" where they have none or are words; NULL: there is no such factor.
+ITM_API const char* itm_study_get_factor_unit(ItmStudy* study, int factor);
 // Value of a factor in a run of the design as it is set in the model ("2 ms"); NULL: no such run. Valid until the next call.
 ITM_API const char* itm_study_get_factor_value(ItmStudy* study, int run, int factor);
 // Name of a response ("hinge.angle.peak"); NULL: there is none.
 ITM_API const char* itm_study_get_response_name(const ItmStudy* study, int response);
+// SI unit of a response, "" where it has none; NULL: there is no such response. After itm_study_prepare.
+ITM_API const char* itm_study_get_response_unit(const ItmStudy* study, int response);
 // Runs that together have every word and the extreme numbers of every factor, and a reference: to be loaded before hours of runs.
 // runs (nrun + nreference). Returns their number.
 ITM_API int itm_study_list_probes(const ItmStudy* study, int* runs);

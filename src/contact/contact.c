@@ -155,21 +155,25 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
         c->ntangent = 2;
         itm_bounded_add_friction(m, d->bounded, coupling);
     }
-    // torsion and rolling: single rows with a box each
-    const struct {
-        double mu;
-        ItmRowKind kind;
-        ItmVec3 axis;
-    } turns[3] = {{s->torsional_friction, ITM_BOUND_TORSION, c->point.normal},
-                  {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[0]},
-                  {s->rolling_friction, ITM_BOUND_ROLLING, c->tangent[1]}};
-    for (int k = 0; k < 3; k++) {
-        if (turns[k].mu > 0.0) {
-            coupling = (ItmMlcpContact){
-                .normal = c->row, .tangent = {d->bounded->nrow, ITM_NONE}, .mu = turns[k].mu, .law = ITM_FRICTION_BOX};
-            add_row(d, block, c, turns[k].kind, owner, 3 + k, turns[k].axis, true);
-            itm_bounded_add_friction(m, d->bounded, coupling);
+    if (s->torsional_friction > 0.0) {
+        coupling = (ItmMlcpContact){.normal = c->row,
+                                    .tangent = {d->bounded->nrow, ITM_NONE},
+                                    .mu = s->torsional_friction,
+                                    .law = ITM_FRICTION_BOX};
+        add_row(d, block, c, ITM_BOUND_TORSION, owner, 3, c->point.normal, true);
+        itm_bounded_add_friction(m, d->bounded, coupling);
+    }
+    if (s->rolling_friction > 0.0) {
+        // a disc, as the arbitrary tangents must not matter; a box where sliding has corners too
+        bool is_round = m->contact_options.law == ITM_FRICTION_CONE;
+        coupling = (ItmMlcpContact){.normal = c->row,
+                                    .tangent = {d->bounded->nrow, d->bounded->nrow + 1},
+                                    .mu = s->rolling_friction,
+                                    .law = is_round ? ITM_FRICTION_CONE : ITM_FRICTION_BOX};
+        for (int k = 0; k < 2; k++) {
+            add_row(d, block, c, ITM_BOUND_ROLLING, owner, 4 + k, c->tangent[k], true);
         }
+        itm_bounded_add_friction(m, d->bounded, coupling);
     }
 }
 

@@ -434,6 +434,12 @@ struct ItmMicroSteps {
     int first, last;
 };
 #define ITM_MOST_RUN_PORTS 64
+#define ITM_MOST_RUN_BYTES ((size_t)16 << 20)  // of the message with its bounded rows (rim/message.h)
+
+// external.c: contact rows of the step that the caller has begun, as a message (rim/message.h), and the results of its micro steps where they
+// were taken with them elsewhere. Returns the bytes written, 0: there are no rows, or they do not fit.
+size_t itm_external_write_rows(const ItmCosim* x, size_t capacity, void* bytes);
+ItmStatus itm_external_read_results(ItmCosim* x, size_t size, const void* bytes);
 
 // All subsystems of a group over a macro step. Status and error in `group`.
 void itm_group_run(ItmCosim* x, ItmGroup* group);

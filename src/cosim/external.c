@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/guard.h"
+#include "rim/message.h"
 
 #include <math.h>
 #include <string.h>
@@ -133,6 +134,30 @@ ItmStatus itm_cosim_advance_step(ItmCosim* x, double h, const double* lambda, do
     memcpy(w, part->rim.w, sizeof(double) * (size_t)part->nbond);
     memcpy(part->lambda, lambda, sizeof(double) * (size_t)part->nbond);
     return status;
+}
+
+size_t itm_external_write_rows(const ItmCosim* x, size_t capacity, void* bytes)
+{
+    const ItmRim* rim = x->is_driving ? &x->mechanisms[x->driven].rim : NULL;
+    const ItmRowProblem* rows = rim != NULL ? &rim->contacts.problem : NULL;
+    size_t size = rows != NULL && rows->n > 0 ? itm_rim_measure_message(rim->n, rows->n, rows->ncoupling) : 0;
+    if (size == 0 || size > capacity) {
+        return 0;
+    }
+    itm_rim_write_rows(rim, bytes);
+    return size;
+}
+
+ItmStatus itm_external_read_results(ItmCosim* x, size_t size, const void* bytes)
+{
+    ItmMechanism* part = get_driving(x);
+    const ItmRowProblem* rows = part != NULL ? &part->rim.contacts.problem : NULL;
+    bool is_read = part != NULL && rows->n > 0 && part->rim.tau == 0.0 &&
+                   size == itm_rim_measure_message(part->rim.n, rows->n, rows->ncoupling) &&
+                   itm_rim_read_results(&part->rim, part->lambda, bytes);
+    return is_read ? ITM_OK
+                   : itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,
+                                   "results of micro steps do not belong to the step that has begun");
 }
 
 // ---------------------------------------------------------------------------- end

@@ -117,6 +117,7 @@ void itm_foreign_destroy(ItmForeign* f)
     if (f->table.destroy != NULL) {
         f->table.destroy(f->table.self);
     }
+    itm_rim_free_room(&f->room);
     free(f->memory);
     free(f->state);
     free(f->name);
@@ -392,6 +393,24 @@ static void remove_forces(const ItmForeign* f, ItmRim* rim, const double* a)
     }
 }
 
+// The model of a port, with its contact rows where it hands them over. Rows of another build stay there.
+static ItmStatus begin_port(ItmForeign* f, ItmRim* rim, int K, bool use_heun, ItmError* error)
+{
+    ItmError cause;
+    size_t size = 0;
+    f->is_begun = true;
+    f->rows = NULL;
+    rim->contacts.problem.n = 0;
+    ItmStatus status = CALL(f, begin, error, f->t, f->H, K, use_heun, rim->W, rim->a0);
+    f->is_smooth = f->table.advance == NULL || f->table.predict == NULL ||
+                   (f->table.is_smooth != NULL && f->table.is_smooth(f->table.self));
+    if (status == ITM_OK && !f->is_smooth && f->table.get_rows != NULL) {
+        void* rows = f->table.get_rows(f->table.self, &size);
+        f->rows = size > 0 && itm_rim_read_rows(rim, &f->room, rows, size, &cause) == ITM_OK ? rows : NULL;
+    }
+    return status;
+}
+
 static ItmStatus find_model(ItmForeign* f, ItmRim* rim, int K, bool use_heun, ItmError* error)
 {
     ItmError cause;
@@ -400,11 +419,7 @@ static ItmStatus find_model(ItmForeign* f, ItmRim* rim, int K, bool use_heun, It
     ItmStatus status = ITM_OK;
     switch (f->source) {
     case ITM_MOBILITY_PORT:
-        f->is_begun = true;
-        status = CALL(f, begin, error, f->t, f->H, K, use_heun, rim->W, rim->a0);
-        f->is_smooth = f->table.advance == NULL || f->table.predict == NULL ||
-                       (f->table.is_smooth != NULL && f->table.is_smooth(f->table.self));
-        return status;
+        return begin_port(f, rim, K, use_heun, error);
     case ITM_MOBILITY_DERIVATIVES:
         status = CALL(f, get_derivatives, error, f->f, rim->W, f->w_probe);
         for (int i = 0; i < n; i++) {
@@ -449,7 +464,7 @@ ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int
 
 bool itm_foreign_is_smooth(const ItmForeign* f)
 {
-    return f->source != ITM_MOBILITY_PORT || f->is_smooth;
+    return f->source != ITM_MOBILITY_PORT || f->is_smooth || f->rows != NULL;
 }
 
 ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
@@ -517,10 +532,14 @@ static ItmStatus apply_impulses(ItmForeign* f, const ItmRim* rim, ItmError* erro
     return status;
 }
 
-static ItmStatus commit(ItmForeign* f, const ItmRim* rim, ItmError* error)
+static ItmStatus commit(ItmForeign* f, ItmRim* rim, const double* lambda, ItmError* error)
 {
     ItmError cause;
     f->is_begun = false;
+    if (f->rows != NULL) {
+        itm_rim_write_results(rim, lambda, f->rows);
+        f->rows = NULL;
+    }
     ItmStatus status = CALL(f, commit, error, rim->P0, rim->P1, rim->theta);
     // the model is the mechanism's own step: its work is that on the model
     memcpy(f->work, rim->work, sizeof(double) * (size_t)f->n);
@@ -550,11 +569,11 @@ static void judge_model(ItmForeign* f, const ItmRim* rim)
     f->memory->error = change > 0.0 ? missed / change : 0.0;
 }
 
-ItmStatus itm_foreign_take_over(ItmForeign* f, const ItmRim* rim, ItmError* error)
+ItmStatus itm_foreign_take_over(ItmForeign* f, ItmRim* rim, const double* lambda, ItmError* error)
 {
     memset(f->work, 0, sizeof(double) * (size_t)f->n);
     memcpy(f->column, f->s, sizeof(double) * (size_t)f->n);
-    ItmStatus status = f->source == ITM_MOBILITY_PORT ? commit(f, rim, error) : apply_impulses(f, rim, error);
+    ItmStatus status = f->source == ITM_MOBILITY_PORT ? commit(f, rim, lambda, error) : apply_impulses(f, rim, error);
     if (status != ITM_OK) {
         return status;
     }

@@ -18,7 +18,7 @@
 #define ITM_COSIM_FOREIGN_H
 
 #include "interim/cosim.h"
-#include "rim/rim.h"
+#include "rim/message.h"
 
 // clang-format off
 // Values that the next step depends on; doubles only, saved as bytes. Its arrays follow it in memory.
@@ -53,6 +53,8 @@ typedef struct ItmForeign {
     double  t, H;            // s
     bool    is_begun;        // the port has begun its step
     bool    is_smooth;       // and W and a0 are all of its model
+    void*   rows;            // of contacts that the port has handed over, to become results; NULL: none
+    ItmRimRoom room;         // for them in the interface model
     double *s, *w;           // at the start                                            (n)         m, m/s
     double* work;            // of the forces on the mechanism                          (n)         J
     double *w_free, *s_free, *w_probe, *s_probe, *force, *column; // scratch            (n)
@@ -76,15 +78,15 @@ ItmStatus itm_foreign_measure(ItmForeign* f, double* s, double* w, ItmError* err
 // The interface model for the macro step H from t in K micro steps: rim->W, rim->a0. rim->s and rim->w are those of this time.
 ItmStatus itm_foreign_reduce(ItmForeign* f, ItmRim* rim, double t, double H, int K, bool use_heun, ItmError* error);
 
-// Whether the numbers in rim are all of the interface model; otherwise the port solves contacts in every micro step.
+// Whether the numbers in rim, contact rows included, are all of the interface model; otherwise the port solves contacts in every micro step.
 bool itm_foreign_is_smooth(const ItmForeign* f);
 // Micro steps as itm_rim_predict and itm_rim_advance: by the port where it solves contacts, otherwise by the numbers in rim.
 ItmStatus itm_foreign_predict(ItmForeign* f, ItmRim* rim, double h, const double* lambda, double* w_end,
                               ItmError* error);
 ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double* lambda, ItmError* error);
 
-// The macro step with the impulses that rim received, or with constant forces (n).
-ItmStatus itm_foreign_take_over(ItmForeign* f, const ItmRim* rim, ItmError* error);
+// The macro step with the impulses that rim received, lambda (n) those of its last micro step, or with constant forces (n).
+ItmStatus itm_foreign_take_over(ItmForeign* f, ItmRim* rim, const double* lambda, ItmError* error);
 ItmStatus itm_foreign_step_held(ItmForeign* f, double t, double H, const double* force, ItmError* error);
 // End a macro step that failed: the port forgets it.
 void itm_foreign_cancel(ItmForeign* f);

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/clock.h"
+#include "rim/message.h"
 
 #include <string.h>
 
@@ -148,7 +149,7 @@ static void collect_forces(const ItmCosim* x, ItmInterfaceModel* interface_model
 
 static ItmStatus refuse_model(ItmGroup* group, const ItmInterfaceModel* interface_model, ItmStatus status)
 {
-    if (interface_model->foreign != NULL) {
+    if (interface_model->foreign != NULL && !itm_foreign_is_smooth(interface_model->foreign)) {
         return status;  // the error is there
     }
     const ItmError* cause = &interface_model->rim->data->error;
@@ -395,8 +396,18 @@ ItmStatus itm_group_run_ticks(ItmCosim* x, ItmGroup* group, int first, int last)
 
 // ---------------------------------------------------------------------------- micro steps elsewhere
 
+// Whether the micro steps of an interface model can be taken in another process: its contacts fit into a message.
+static bool can_travel(const ItmInterfaceModel* model)
+{
+    const ItmRim* rim = model->rim;
+    int nc = rim->contacts.problem.n;
+    return rim->effective == NULL && (model->foreign == NULL || itm_foreign_is_smooth(model->foreign)) &&
+           (nc == 0 || (rim->data->bounded != NULL &&
+                        itm_rim_measure_message(model->n, nc, rim->contacts.problem.ncoupling) <= ITM_MOST_RUN_BYTES));
+}
+
 // The only subsystem that is not sampled, where it can take micro steps in its own process: it steps at every tick, alone at its
-// interface model, which has no contacts, and nothing that changes between samples is wired to it. NULL: there is none.
+// interface model, and nothing that changes between samples is wired to it. NULL: there is none.
 static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group)
 {
     ItmSubsystemInstance* alone = NULL;
@@ -410,8 +421,7 @@ static ItmSubsystemInstance* find_alone(const ItmCosim* x, const ItmGroup* group
     const ItmInterfaceModel* model = group->ninterface_model > 0 ? group->interface_models[0] : NULL;
     bool is_alone = alone != NULL && group->ninterface_model <= 1 && alone->table.nport <= ITM_MOST_RUN_PORTS;
     if (is_alone && model != NULL) {
-        is_alone = model->K == group->nticks && model->rim->contacts.problem.n == 0 && model->rim->effective == NULL &&
-                   (model->foreign == NULL || itm_foreign_is_smooth(model->foreign));
+        is_alone = model->K == group->nticks && can_travel(model);
         for (int i = 0; i < model->n && is_alone; i++) {
             const ItmBond* bond = &x->bonds[model->bonds[i]];
             is_alone = &x->subsystems[bond->subsystem] == alone && itm_cosim_is_rim(bond->options.coupling);

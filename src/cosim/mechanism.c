@@ -187,6 +187,15 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
                   part->data->error.message);
 }
 
+// How far ahead of the communication point the model is evaluated, and the steps of contacts that it stands for. It is carried over the
+// whole macro step, so the middle is best: at the start, errors are of order 1. A mechanism's own steps (exchange hold at frames) are
+// evaluated at their start, h/2 before their middle. Held forces, of actuators or of modes, are in balance with those of the start.
+static double find_shift(const ItmCosim* x, const ItmMechanism* part)
+{
+    double own = part->assembly != ITM_NONE && part->model->nflexible == 0 ? x->step / part->nsub : x->step;
+    return part->uses_impulse ? 0.5 * x->step : 0.5 * (x->step - own);
+}
+
 void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
 {
     double start = itm_clock(), before = part->rim.cost;
@@ -207,13 +216,13 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     // where partners see a smooth model, they get a copy of it (assembly.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    double shift = part->uses_impulse ? 0.5 * x->step : 0.0;
+    double shift = find_shift(x, part), lag = part->uses_impulse ? 0.0 : part->data->options.step;
     ItmStatus status = part->assembly != ITM_NONE
-                           ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift)
+                           ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift, lag)
                            : ITM_OK;
     if (status == ITM_OK) {
         status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
-                                    : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step,
+                                    : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, shift,
                                                            x->options.flexible_interface, contact);
     }
     if (status != ITM_OK) {
@@ -235,7 +244,7 @@ void itm_mechanism_take_over(ItmMechanism* part)
 {
     double start = itm_clock();
     if (part->foreign != NULL) {
-        part->status = itm_foreign_take_over(part->foreign, &part->rim, &part->error);
+        part->status = itm_foreign_take_over(part->foreign, &part->rim, part->interface_model.lambda, &part->error);
         part->cost += itm_clock() - start;
         return;
     }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/list.h"
+#include "cosim/cosim.h"
 #include "hydraulics/data.h"
 
 #include <math.h>
@@ -816,6 +817,19 @@ ItmStatus itm_unit_commit(ItmUnit* u, size_t n, const double* P0, const double* 
     }
     u->is_begun = u->is_driven = u->has_outputs = false;
     return keep_error(u, itm_cosim_commit_step(u->cosim, P0, P1, theta));
+}
+
+ItmStatus itm_unit_get_rows(ItmUnit* u, size_t capacity, size_t* size, void* bytes)
+{
+    ItmStatus status = check_call(u, true, (size_t)u->nmechanism_port);
+    *size = status == ITM_OK ? itm_external_write_rows(u->cosim, capacity, bytes) : 0;
+    return status;
+}
+
+ItmStatus itm_unit_set_results(ItmUnit* u, size_t size, const void* bytes)
+{
+    ItmStatus status = check_call(u, true, (size_t)u->nmechanism_port);
+    return status == ITM_OK ? keep_error(u, itm_external_read_results(u->cosim, size, bytes)) : status;
 }
 
 void itm_unit_cancel(ItmUnit* u)

@@ -86,6 +86,10 @@ ItmStatus itm_unit_predict(ItmUnit* u, double h, size_t n, const double* lambda,
 ItmStatus itm_unit_advance(ItmUnit* u, double h, size_t n, const double* lambda, double* s, double* w);
 ItmStatus itm_unit_commit(ItmUnit* u, size_t n, const double* P0, const double* P1, double theta);
 void itm_unit_cancel(ItmUnit* u);
+// Contact rows of the step that has begun as a message (rim/message.h), and the results of micro steps that were taken with them elsewhere.
+// *size 0: there are none, or they do not fit.
+ItmStatus itm_unit_get_rows(ItmUnit* u, size_t capacity, size_t* size, void* bytes);
+ItmStatus itm_unit_set_results(ItmUnit* u, size_t size, const void* bytes);
 
 // State with all inputs, after initialization.
 size_t itm_unit_get_state_size(const ItmUnit* u);

@@ -19,9 +19,14 @@
 #define CALL_ID_LAYER(name) ID_LAYER_##name,
 #define CALL_NAME_LAYER(name) "interimRim" #name,
 
-enum { ID_NONE, FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) LAYER_FUNCTIONS(CALL_ID_LAYER) ID_LOAD, ID_COUNT };
-static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3)
-                                                    LAYER_FUNCTIONS(CALL_NAME_LAYER) "dlopen"};
+enum {
+    ID_NONE,
+    FMI2_FUNCTIONS(CALL_ID2) FMI3_FUNCTIONS(CALL_ID3) LAYER_FUNCTIONS(CALL_ID_LAYER) LAYER_OPTIONAL(CALL_ID_LAYER)
+        ID_LOAD,
+    ID_COUNT
+};
+static const char* const CALLS[ID_COUNT] = {"", FMI2_FUNCTIONS(CALL_NAME2) FMI3_FUNCTIONS(CALL_NAME3) LAYER_FUNCTIONS(
+                                                    CALL_NAME_LAYER) LAYER_OPTIONAL(CALL_NAME_LAYER) "dlopen"};
 
 const char* itm_fmi_get_call_name(int call)
 {
@@ -235,6 +240,7 @@ ItmStatus itm_fmi_load(ItmFmuBinary* b, const char* library, int version, bool i
         FMI3_FUNCTIONS(LOOK_UP3)
     }
     LAYER_FUNCTIONS(LOOK_UP_LAYER)
+    LAYER_OPTIONAL(LOOK_UP_LAYER)
     // real FMUs leave these out where they have no states or events
     bool can_miss = missing == ID2_GetNominalsOfContinuousStates || missing == ID3_GetNominalsOfContinuousStates ||
                     missing == ID2_CompletedIntegratorStep || missing == ID3_CompletedIntegratorStep ||
@@ -651,6 +657,21 @@ ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* 
 ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta)
 {
     return CALL_LAYER(b, Commit, (size_t)n, P0, P1, theta);
+}
+
+ItmStatus itm_fmi_get_layer_rows(ItmFmuBinary* b, size_t capacity, size_t* size, void* bytes)
+{
+    *size = 0;
+    ItmStatus status = b->layer.GetRows != NULL && b->layer.SetResults != NULL
+                           ? CALL_LAYER(b, GetRows, capacity, size, bytes)
+                           : ITM_OK;
+    *size = *size <= capacity ? *size : 0;
+    return status;
+}
+
+ItmStatus itm_fmi_set_layer_results(ItmFmuBinary* b, size_t size, const void* bytes)
+{
+    return CALL_LAYER(b, SetResults, size, bytes);
 }
 
 void itm_fmi_cancel_layer(ItmFmuBinary* b)

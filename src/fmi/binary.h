@@ -46,7 +46,7 @@ typedef struct ItmFmuBinary {
     void* instance;              // fmi2Component or fmi3Instance, NULL: none
     struct { FMI2_FUNCTIONS(ITM_FMI_POINTER2) } f2;
     struct { FMI3_FUNCTIONS(ITM_FMI_POINTER3) } f3;
-    struct { LAYER_FUNCTIONS(ITM_FMI_POINTER_LAYER) } layer;
+    struct { LAYER_FUNCTIONS(ITM_FMI_POINTER_LAYER) LAYER_OPTIONAL(ITM_FMI_POINTER_LAYER) } layer;
     fmi2CallbackFunctions callbacks;
     char* resources;             // as the FMU gets it: a URI (2.0) or a path (3.0)
     char* name;                  // of the instance
@@ -123,6 +123,9 @@ ItmStatus itm_fmi_predict_layer(ItmFmuBinary* b, double h, int n, const double* 
 ItmStatus itm_fmi_advance_layer(ItmFmuBinary* b, double h, int n, const double* lambda, double* s, double* w);
 ItmStatus itm_fmi_commit_layer(ItmFmuBinary* b, int n, const double* P0, const double* P1, double theta);
 void itm_fmi_cancel_layer(ItmFmuBinary* b);
+// Contact rows of the step that has begun, *size bytes; 0: there are none, or the FMU does not hand them over.
+ItmStatus itm_fmi_get_layer_rows(ItmFmuBinary* b, size_t capacity, size_t* size, void* bytes);
+ItmStatus itm_fmi_set_layer_results(ItmFmuBinary* b, size_t size, const void* bytes);
 
 // ---------------------------------------------------------------------------- co-simulation
 

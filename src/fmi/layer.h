@@ -24,6 +24,12 @@ typedef int interimRimCommitTYPE(void* instance, size_t n, const double P0[], co
 // Return to the state before begin.
 typedef int interimRimCancelTYPE(void* instance);
 
+// Optional, both or none: contact rows for a master of the same build, which then takes the micro steps itself. After begin: *size bytes,
+// at most capacity; 0: there are none. Instead of micro steps, before commit: their results in as many bytes.
+typedef int interimRimGetRowsTYPE(void* instance, size_t capacity, size_t* size, void* bytes);
+typedef int interimRimSetResultsTYPE(void* instance, size_t size, const void* bytes);
+
 #define LAYER_FUNCTIONS(X) X(Begin) X(Predict) X(Advance) X(Commit) X(Cancel)
+#define LAYER_OPTIONAL(X) X(GetRows) X(SetResults)
 
 #endif

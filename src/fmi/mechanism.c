@@ -1,7 +1,9 @@
 #include "fmi/mechanism.h"
 
 #include "base/error.h"
+#include "cosim/cosim.h"
 #include "fmi/instance.h"
+#include "rim/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +29,10 @@ typedef struct Mechanism {
     double t, H;                 // of the macro step that has begun                    s
     ItmFmuProcess* process;      // of the FMU, NULL: it runs in this process
     ItmFmuPortCall* own_call;    // there; otherwise the call lies in the process's mapping
+    void* own_rows;              // likewise, contact rows and results                  (ITM_MOST_RUN_BYTES)
     bool has_layer;              // level 2
     int  ncontact;               // rows of contacts in the model of the macro step
+    size_t rows_size;            // bytes of these rows, 0: micro steps are taken by the FMU
     bool has_derivatives;
     uint32_t *acceleration, *force_reference; //                                        (nport)
     double* derivative_scale;    // of the accelerations, in our units                  (nport)
@@ -130,7 +134,7 @@ static ItmStatus make_call(Mechanism* x, ItmFmuPortAction action, ItmError* erro
         return itm_fmi_call_port(x->process, error);
     }
     ItmFmuInstance* instance = x->table.self;
-    ItmStatus status = itm_fmi_serve_port(instance, call);
+    ItmStatus status = itm_fmi_serve_port(instance, call, x->own_rows);
     if (status != ITM_OK) {
         *error = instance->error;
     }
@@ -184,6 +188,17 @@ static ItmStatus advance(void* self, double h, const double* lambda, double* s, 
 
 // ---------------------------------------------------------------------------- macro steps with the interface model
 
+// Contact rows are in the order and with the signs of the FMU.
+static bool hands_over(const Mechanism* x)
+{
+    bool is_same = true;
+    for (int i = 0; i < x->nport; i++) {
+        is_same = is_same && x->row[i] == i && x->force_sign[i] == 1.0 && x->rate_sign[i] == 1.0 &&
+                  x->position_sign[i] == 1.0 && x->offset[i] == 0.0;
+    }
+    return is_same;
+}
+
 static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, double* W, double* a0, ItmError* error)
 {
     Mechanism* x = self;
@@ -197,8 +212,10 @@ static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, dou
         call->K = K;
         call->use_heun = use_heun;
         x->table.set_inputs(x->table.self, x->u);
+        call->rows_size = 0;
         status = make_call(x, ITM_FMU_PORT_BEGIN, error);
         x->ncontact = call->ncontact;
+        x->rows_size = status == ITM_OK && hands_over(x) && call->rows_size <= ITM_MOST_RUN_BYTES ? call->rows_size : 0;
     } else {
         x->table.get_outputs(x->table.self, x->y);
         for (int i = 0; i < x->nport * x->nport; i++) {
@@ -211,6 +228,25 @@ static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, dou
     }
     take_model(x, call->W, call->a0, W, a0);
     return status;
+}
+
+static void* get_rows(void* self, size_t* size)
+{
+    Mechanism* x = self;
+    *size = x->rows_size;
+    return x->process != NULL ? itm_fmi_get_port_rows(x->process) : x->own_rows;
+}
+
+// Whether results of micro steps are in the place of the rows.
+static bool has_results(Mechanism* x)
+{
+    ItmRimMessage message = {.is_result = 0};
+    size_t size;
+    const void* rows = get_rows(x, &size);
+    if (size > 0) {
+        memcpy(&message, rows, sizeof message);
+    }
+    return message.is_result != 0;
 }
 
 static bool is_smooth(void* self)
@@ -244,6 +280,7 @@ static ItmStatus commit(void* self, const double* P0, const double* P1, double t
     }
     ItmFmuPortCall* call = get_call(x);
     call->theta = theta;
+    call->rows_size = has_results(x) ? x->rows_size : 0;
     for (int i = 0; i < x->nport; i++) {
         call->P0[x->row[i]] = x->force_sign[i] * P0[i];
         call->P1[x->row[i]] = x->force_sign[i] * P1[i];
@@ -427,6 +464,7 @@ static void destroy(void* self)
         x->table.destroy(x->table.self);
     }
     free(x->own_call);
+    free(x->own_rows);
     free(x->memory);
     free(x);
 }
@@ -531,6 +569,7 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
                                  .get_derivatives = x->has_derivatives ? get_derivatives : NULL,
                                  .begin = x->has_model ? begin : NULL,
                                  .is_smooth = x->has_model ? is_smooth : NULL,
+                                 .get_rows = x->has_layer ? get_rows : NULL,
                                  .predict = x->has_layer ? predict : NULL,
                                  .advance = x->has_layer ? advance : NULL,
                                  .commit = x->has_model ? commit : NULL,
@@ -563,6 +602,11 @@ ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, co
         return status;
     }
     status = look(x, fmu, ports, error);
+    // pages that are not written cost nothing
+    x->own_rows = x->process == NULL && x->has_layer ? malloc(ITM_MOST_RUN_BYTES) : NULL;
+    if (status == ITM_OK && x->process == NULL && x->has_layer && x->own_rows == NULL) {
+        status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
     if (status != ITM_OK) {
         destroy(x);
         return status;

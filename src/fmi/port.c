@@ -1,6 +1,7 @@
 #include "fmi/port.h"
 
 #include "base/error.h"
+#include "cosim/cosim.h"
 
 static ItmStatus look(ItmFmuInstance* x, ItmFmuPortCall* c)
 {
@@ -29,23 +30,32 @@ static ItmStatus derive(ItmFmuInstance* x, ItmFmuPortCall* c)
     return ITM_OK;
 }
 
-static ItmStatus begin(ItmFmuInstance* x, ItmFmuPortCall* c)
+static ItmStatus begin(ItmFmuInstance* x, ItmFmuPortCall* c, void* rows)
 {
+    size_t size = 0;
     ItmStatus status = itm_fmi_feed(x, 0.0, 0.0);
-    return status == ITM_OK
-               ? itm_fmi_begin_layer(&x->binary, c->H, c->K, c->use_heun != 0, c->n, c->W, c->a0, &c->ncontact)
-               : status;
+    if (status == ITM_OK) {
+        status = itm_fmi_begin_layer(&x->binary, c->H, c->K, c->use_heun != 0, c->n, c->W, c->a0, &c->ncontact);
+    }
+    if (status == ITM_OK && c->ncontact > 0) {
+        status = itm_fmi_get_layer_rows(&x->binary, ITM_MOST_RUN_BYTES, &size, rows);
+    }
+    c->rows_size = size;
+    return status;
 }
 
-static ItmStatus commit(ItmFmuInstance* x, ItmFmuPortCall* c)
+static ItmStatus commit(ItmFmuInstance* x, ItmFmuPortCall* c, const void* rows)
 {
-    ItmStatus status = itm_fmi_commit_layer(&x->binary, c->n, c->P0, c->P1, c->theta);
+    ItmStatus status = c->rows_size > 0 ? itm_fmi_set_layer_results(&x->binary, c->rows_size, rows) : ITM_OK;
+    if (status == ITM_OK) {
+        status = itm_fmi_commit_layer(&x->binary, c->n, c->P0, c->P1, c->theta);
+    }
     x->has_stepped = true;
     x->t = x->binary.time = x->spec->start + c->t + c->H;
     return status;
 }
 
-static ItmStatus act(ItmFmuInstance* x, ItmFmuPortCall* c)
+static ItmStatus act(ItmFmuInstance* x, ItmFmuPortCall* c, void* rows)
 {
     switch (c->action) {
     case ITM_FMU_PORT_LOOK:
@@ -53,20 +63,20 @@ static ItmStatus act(ItmFmuInstance* x, ItmFmuPortCall* c)
     case ITM_FMU_PORT_DERIVE:
         return derive(x, c);
     case ITM_FMU_PORT_BEGIN:
-        return begin(x, c);
+        return begin(x, c, rows);
     case ITM_FMU_PORT_PREDICT:
         return itm_fmi_predict_layer(&x->binary, c->h, c->n, c->lambda, c->w);
     case ITM_FMU_PORT_ADVANCE:
         return itm_fmi_advance_layer(&x->binary, c->h, c->n, c->lambda, c->s, c->w);
     case ITM_FMU_PORT_COMMIT:
-        return commit(x, c);
+        return commit(x, c, rows);
     default:
         itm_fmi_cancel_layer(&x->binary);
         return ITM_OK;
     }
 }
 
-ItmStatus itm_fmi_serve_port(ItmFmuInstance* x, ItmFmuPortCall* c)
+ItmStatus itm_fmi_serve_port(ItmFmuInstance* x, ItmFmuPortCall* c, void* rows)
 {
     if (x->is_failed) {
         return x->error.status;
@@ -75,7 +85,7 @@ ItmStatus itm_fmi_serve_port(ItmFmuInstance* x, ItmFmuPortCall* c)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "%d ports: at most %d", c->n,
                              ITM_FMU_MOST_FORCES);
     }
-    ItmStatus status = act(x, c);
+    ItmStatus status = act(x, c, rows);
     if (status != ITM_OK) {
         x->is_failed = true;
         x->error = x->binary.error;

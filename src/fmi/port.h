@@ -26,6 +26,7 @@ typedef struct ItmFmuPortCall {
     int     has_derivatives;     // after LOOK: there is a function; after DERIVE: it returned values
     int     K, use_heun;         // BEGIN
     int     ncontact;            // after BEGIN: rows of contacts in the model
+    uint64_t rows_size;          // after BEGIN: bytes of these rows, 0: not handed over; COMMIT: of their results      [rim/message.h]
     double  t, H;                // of the macro step: BEGIN, COMMIT                       s
     double  h;                   // of a micro step                                        s
     double  theta;               // COMMIT
@@ -37,7 +38,8 @@ typedef struct ItmFmuPortCall {
 } ItmFmuPortCall;
 // clang-format on
 
-// Carry out a call. BEGIN and DERIVE give the FMU its inputs first. A failure is that of the instance.
-ItmStatus itm_fmi_serve_port(ItmFmuInstance* x, ItmFmuPortCall* call);
+// Carry out a call. BEGIN and DERIVE give the FMU its inputs first. A failure is that of the instance. rows: ITM_MOST_RUN_BYTES for contact
+// rows and results.
+ItmStatus itm_fmi_serve_port(ItmFmuInstance* x, ItmFmuPortCall* call, void* rows);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cosim/cosim.h"
+#include "rim/message.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -39,7 +40,7 @@ struct ItmFmuProcess {
     int     lifeline;            // our end
     ItmFmuShared* shared;
     size_t  size;                // of the mapping
-    size_t  run_at, port_at, log_at, state_at; // areas in it
+    size_t  run_at, rows_at, port_at, log_at, state_at; // areas in it
     double* inputs;              // last set; the mapping has a copy            (ninput)
     double *u, *s, *w, *w_end, *force, *y, *z;  // in the mapping
     double* input_start;         //                                             (ninput)
@@ -129,7 +130,8 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     const ItmFmuSpec* spec = &x->spec;
     size_t nvalue = (size_t)spec->ninput + 4 * (size_t)spec->nport + (size_t)spec->noutput + (size_t)spec->nslope;
     size_t spec_at = round_up(sizeof(ItmFmuShared)), values = spec_at + round_up(itm_fmi_get_spec_size(spec));
-    size_t run = values + round_up(sizeof(double) * (nvalue + 1)), port = run + round_up(get_run_size(spec));
+    size_t run = values + round_up(sizeof(double) * (nvalue + 1)), rows = run + round_up(get_run_size(spec));
+    size_t port = rows + ITM_MOST_RUN_BYTES;
     size_t log = port + round_up(sizeof(ItmFmuPortCall));
     size_t state = log + ITM_FMU_LOG_SIZE;
     x->size = state + (spec->has_state ? ITM_FMU_MOST_STATE : 64);
@@ -143,6 +145,7 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     }
     x->shared = bytes;
     x->run_at = run;
+    x->rows_at = rows;
     x->port_at = port;
     x->log_at = log;
     x->state_at = state;
@@ -152,6 +155,7 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
                                 .values = values,
                                 .run = run,
                                 .run_size = get_run_size(spec),
+                                .rows = rows,
                                 .port = port,
                                 .log = log,
                                 .state = state,
@@ -681,7 +685,13 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
         run->theta = rim->theta;
         run->model_step = rim->h;
         run->use_heun = model->use_heun;
+        const ItmRowProblem* rows = &rim->contacts.problem;
+        run->rows_size = rows->n > 0 ? itm_rim_measure_message(rim->n, rows->n, rows->ncoupling) : 0;
+        snprintf(run->name, sizeof run->name, "%s", model->name);
         copy_model(model->rim, (double*)(void*)((char*)run + run->reals), false);
+        if (run->rows_size > 0 && steps->first == 0) {
+            itm_rim_write_rows(rim, (char*)x->shared + x->rows_at);
+        }
     }
     for (int i = 0; i < x->spec.nport; i++) {
         if (subsystem->bonds[i] == ITM_NONE) {
@@ -699,8 +709,9 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
     }
 }
 
-// Everything back into the bonds and the model; offsets are those that we made, not what the host left there.
-static void unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
+// Everything back into the bonds and the model; offsets are those that we made, not what the host left there. False: the host damaged
+// the results.
+static bool unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
 {
     const ItmSubsystemInstance* subsystem = steps->subsystem;
     size_t n = (size_t)x->spec.nport;
@@ -727,6 +738,9 @@ static void unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
         steps->model->rim->tau = run->tau;
         steps->model->rim->theta = run->theta;
     }
+    bool has_results =
+        steps->model != NULL && steps->model->rim->contacts.problem.n > 0 && steps->last == steps->group->nticks;
+    return !has_results || itm_rim_read_results(steps->model->rim, steps->model->lambda, (char*)x->shared + x->rows_at);
 }
 
 static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
@@ -747,7 +761,12 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
     if (status != ITM_OK) {
         return report(x, status, error);
     }
-    unpack_run(x, steps, run);
+    if (!unpack_run(x, steps, run)) {
+        x->is_failed = true;
+        itm_error_set(&x->error, ITM_ERR_DIVERGED, "itm_cosim_step", NULL,
+                      "the FMU '%s' damaged the memory of its host", x->file);
+        return report(x, ITM_ERR_DIVERGED, error);
+    }
     memcpy(subsystem->y, x->y, sizeof(double) * (size_t)x->spec.noutput);
     memcpy(subsystem->force, x->force, sizeof(double) * (size_t)x->spec.nport);
     // the motion of the last step's end, for readers of forces
@@ -767,6 +786,11 @@ static ItmStatus run_steps(void* self, ItmMicroSteps* steps, ItmError* error)
 ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x)
 {
     return (ItmFmuPortCall*)(void*)((char*)x->shared + x->port_at);
+}
+
+void* itm_fmi_get_port_rows(ItmFmuProcess* x)
+{
+    return (char*)x->shared + x->rows_at;
 }
 
 ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error)

@@ -35,6 +35,8 @@ ItmStatus itm_fmi_compare_process_derivatives(ItmFmuProcess* x, double* worst, i
 // A call at the ports of a mechanism: fill it, make it, read it. The inputs of BEGIN and DERIVE are those set last; after COMMIT the
 // outputs are those of the step's end.
 ItmFmuPortCall* itm_fmi_get_port_call(ItmFmuProcess* x);
+// Bounded rows after BEGIN, results before COMMIT: call->rows_size bytes of ITM_MOST_RUN_BYTES.
+void* itm_fmi_get_port_rows(ItmFmuProcess* x);
 ItmStatus itm_fmi_call_port(ItmFmuProcess* x, ItmError* error);
 
 // Messages of the FMU so far; nleft_out (may be NULL): bytes that were over the limit or came too fast.

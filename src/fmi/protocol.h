@@ -64,6 +64,7 @@ typedef struct ItmFmuShared {
     uint64_t spec, spec_size;
     uint64_t values;             // inputs, s, w, w_end, forces, outputs, continuous states
     uint64_t run, run_size;
+    uint64_t rows;               // of an interface model, and results (rim/message.h): RUN, BEGIN and COMMIT of a port; ITM_MOST_RUN_BYTES
     uint64_t port;               // ItmFmuPortCall
     uint64_t log;                // ring of ITM_FMU_LOG_SIZE bytes
     uint64_t state;              // to the end of the mapping
@@ -84,6 +85,8 @@ typedef struct ItmFmuRun {
     int     is_watched;          // outputs are needed after the last tick
     int     port[ITM_FMU_MOST_PORTS]; // of each bond
     int     row[ITM_FMU_MOST_PORTS];  // of each bond in the interface model, ITM_NONE: predicted rates
+    char    name[64];            // of the interface model, for messages
+    uint64_t rows_size;          // its bounded rows are in the area `rows` where first is 0, results are due there where last is nticks; 0: none
     uint64_t bonds, memories, reals;  // offsets from the start of this struct
 } ItmFmuRun;
 // clang-format on

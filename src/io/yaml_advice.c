@@ -24,6 +24,7 @@ typedef struct Walk {
     size_t start;      // byte at which it begins
     bool has_value;    // the key of the line before has its value on that line
     int value_indent;  // indentation of that line
+    int dash_indent;   // of the list that is open, below its key; -1: none
     int error_line;
     ItmYamlAdvice* advice;
     bool is_found;
@@ -111,10 +112,11 @@ static void walk_brackets(Walk* w, const Line* line)
             continue;
         }
         // in a block, a bracket inside a value is text
-        bool is_flow = w->nopen > 0 || is_start(line, i);
+        bool is_flow = w->nopen > 0 || is_start(line, i),
+             is_behind = i > line->indent && strchr("]}", line->text[i - 1]);
         if ((c == '[' || c == '{') && is_flow && w->nopen < MOST_OPEN) {
             w->open[w->nopen++] = (Bracket){c, w->start + (size_t)i, line->indent};
-        } else if ((c == ']' || c == '}') && is_flow) {
+        } else if ((c == ']' || c == '}') && (is_flow || is_behind)) {
             close_bracket(w, c, w->start + (size_t)i);
         }
         i++;
@@ -133,16 +135,68 @@ static int find_key(const Line* line)
     return i > line->indent && i < line->length && line->text[i] == ':' ? i + 1 - line->indent : 0;
 }
 
+static bool is_near(const Walk* w)
+{
+    return w->line >= w->error_line - NEAR && w->line <= w->error_line + NEAR;
+}
+
 // "mass:2 kg"
 static void check_colon(Walk* w, const Line* line, int key)
 {
     int end = line->indent + key;
-    bool is_near = w->line >= w->error_line - NEAR && w->line <= w->error_line + NEAR;
-    if (is_near && end < line->length && strchr(" \t\r", line->text[end]) == NULL) {
+    if (is_near(w) && end < line->length && strchr(" \t\r", line->text[end]) == NULL) {
         char message[120];
         snprintf(message, sizeof message, "a space is missing after '%.*s'", key > 60 ? 60 : key,
                  line->text + line->indent);
         say(w, w->start + (size_t)end, message);
+    }
+}
+
+// "mass: 2 kg  color: red": a second key behind the value; `key` is the length of the first.
+static void check_second_key(Walk* w, const Line* line, int key)
+{
+    for (int i = line->indent + key; i + 1 < line->length && !is_comment(line, i); i++) {
+        if (strchr("\"'[{", line->text[i]) != NULL && is_start(line, i)) {
+            return;
+        }
+        if (line->text[i] == ':' && strchr(" \t\r", line->text[i + 1]) != NULL) {
+            say(w, w->start + (size_t)i,
+                "a second ':' in this line: begin a new line for each key, or put the text in quotes");
+            return;
+        }
+    }
+}
+
+// "bodies" without its colon, alone in a line.
+static void check_lone_word(Walk* w, const Line* line)
+{
+    int end = line->length;
+    while (end > line->indent && strchr(" \t\r", line->text[end - 1]) != NULL) {
+        end--;
+    }
+    for (int i = line->indent; i < end; i++) {
+        if (!isalnum((unsigned char)line->text[i]) && strchr("_-.", line->text[i]) == NULL) {
+            return;
+        }
+    }
+    char message[120];
+    int length = end - line->indent;
+    snprintf(message, sizeof message, "a ':' is missing after '%.*s'", length > 60 ? 60 : length,
+             line->text + line->indent);
+    say(w, w->start + (size_t)end, message);
+}
+
+// A value that begins with a character that YAML keeps for itself.
+static void check_first_character(Walk* w, const Line* line, int key)
+{
+    int at = line->indent + key;
+    while (at < line->length && line->text[at] == ' ') {
+        at++;
+    }
+    if (at < line->length && strchr("@%`", line->text[at]) != NULL) {
+        char message[80];
+        snprintf(message, sizeof message, "a value cannot begin with '%c'; put the text in quotes", line->text[at]);
+        say(w, w->start + (size_t)at, message);
     }
 }
 
@@ -198,17 +252,30 @@ static void walk_line(Walk* w, const Line* line)
         return;
     }
     if (key > 0) {
+        if (is_near(w) && line->indent == w->dash_indent) {
+            say(w, w->start + (size_t)line->indent,
+                "this key follows items of a list: begin it with '- ', or remove the dash before the lines above");
+        }
+        w->dash_indent = line->indent <= w->dash_indent ? -1 : w->dash_indent;
         check_colon(w, line, key);
         check_indent(w, line);
+        if (is_near(w)) {
+            check_second_key(w, line, key);
+            check_first_character(w, line, key);
+        }
         w->has_value = is_followed(line, key);
         w->value_indent = line->indent;
+    } else if (line->text[line->indent] == '-') {
+        w->dash_indent = w->nlevel > 0 && line->indent > w->levels[w->nlevel - 1] ? line->indent : -1;
+    } else if (is_near(w) && !(w->has_value && line->indent > w->value_indent)) {
+        check_lone_word(w, line);
     }
     walk_brackets(w, line);
 }
 
 bool itm_yaml_advise(ItmYamlAdvice* advice, const char* text, size_t length, int error_line)
 {
-    Walk w = {.error_line = error_line, .advice = advice};
+    Walk w = {.dash_indent = -1, .error_line = error_line, .advice = advice};
     for (size_t start = 0; start < length && !w.is_found;) {
         const char* end = memchr(text + start, '\n', length - start);
         size_t count = end != NULL ? (size_t)(end - text) - start : length - start;

@@ -38,6 +38,12 @@ static bool factor(Admm* a, ItmMlcpInfo* info)
     return ws->dense->factor_cholesky(ws->F, s->ld, s->n, 0.0) == s->n;
 }
 
+// The cone that is projected together with its normal; others of the same normal are discs.
+static bool is_first_cone(const ItmMlcpScaled* s, int k)
+{
+    return s->contacts[k].law == ITM_FRICTION_CONE && s->cone_of[s->contacts[k].normal] == k;
+}
+
 // z = P(z), the normals before the tangents that depend on them
 static void project(const ItmMlcpScaled* s, double* z)
 {
@@ -48,7 +54,7 @@ static void project(const ItmMlcpScaled* s, double* z)
     }
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
-        if (c->law == ITM_FRICTION_CONE) {
+        if (is_first_cone(s, k)) {
             double t[2] = {z[c->tangent[0]], z[c->tangent[1]]};
             itm_friction_project(c, &z[c->normal], t);
             z[c->tangent[0]] = t[0];
@@ -60,9 +66,9 @@ static void project(const ItmMlcpScaled* s, double* z)
         double r = c->mu * fmax(0.0, z[c->normal]);
         if (c->law == ITM_FRICTION_BOX) {
             z[c->tangent[0]] = fmin(fmax(z[c->tangent[0]], -r), r);
-        } else if (c->law == ITM_FRICTION_PYRAMID) {
+        } else if (!is_first_cone(s, k)) {
             double t[2] = {z[c->tangent[0]], z[c->tangent[1]]};
-            itm_friction_project_polygon(t, r, c->ndirection);
+            itm_friction_project_tangents(c, t, r);
             z[c->tangent[0]] = t[0];
             z[c->tangent[1]] = t[1];
         }
@@ -94,7 +100,7 @@ static void iterate(Admm* a)
     // s_n = mu |w_t|,  w_t = -rho u_t
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
-        if (c->law == ITM_FRICTION_CONE) {
+        if (is_first_cone(s, k)) {
             a->s[c->normal] = c->mu * a->rho * hypot(a->u[c->tangent[0]], a->u[c->tangent[1]]);
         }
     }
@@ -137,7 +143,7 @@ static bool start_admm(Admm* a, ItmMlcpInfo* info)
     memset(a->s, 0, (size_t)a->n * sizeof *a->s);
     for (int k = 0; k < s->ncontact; k++) {
         const ItmMlcpContact* c = &s->contacts[k];
-        if (c->law == ITM_FRICTION_CONE) {
+        if (is_first_cone(s, k)) {
             a->s[c->normal] = c->mu * hypot(a->ws->w[c->tangent[0]], a->ws->w[c->tangent[1]]);
         }
     }

@@ -124,21 +124,20 @@ static ItmStatus check_contact(const ItmMlcpProblem* p, int id, ItmError* error)
     return ITM_OK;
 }
 
-// A tangent belongs to one contact and is nobody's normal; a normal serves at most one cone or
-// pyramid.
+// A tangent belongs to one contact and is nobody's normal; a normal serves one pyramid at most, and no cone beside it.
 static ItmStatus check_sharing(const ItmMlcpWorkspace* ws, const ItmMlcpProblem* p, ItmError* error)
 {
-    enum { NONE = 0, NORMAL = 1, CONE_NORMAL = 2, TANGENT = 4 };
+    enum { NONE = 0, NORMAL = 1, CONE_NORMAL = 2, TANGENT = 4, PYRAMID_NORMAL = 8 };
     signed char* use = ws->mark;
     for (int i = 0; i < p->n; i++) {
         use[i] = NONE;
     }
     for (int c = 0; c < p->ncontact; c++) {
         const ItmMlcpContact* contact = &p->contacts[c];
-        bool is_round = contact->law != ITM_FRICTION_BOX;
-        int bad = ITM_NONE;
-        bad = use[contact->normal] & (is_round ? TANGENT | CONE_NORMAL : TANGENT) ? contact->normal : bad;
-        use[contact->normal] |= is_round ? NORMAL | CONE_NORMAL : NORMAL;
+        bool is_cone = contact->law == ITM_FRICTION_CONE, is_pyramid = contact->law == ITM_FRICTION_PYRAMID;
+        int excluded = TANGENT | (is_pyramid ? CONE_NORMAL | PYRAMID_NORMAL : is_cone ? PYRAMID_NORMAL : NONE);
+        int bad = use[contact->normal] & excluded ? contact->normal : ITM_NONE;
+        use[contact->normal] |= (signed char)(NORMAL | (is_cone ? CONE_NORMAL : is_pyramid ? PYRAMID_NORMAL : NONE));
         for (int k = 0; k < 2 && contact->tangent[k] != ITM_NONE; k++) {
             bad = use[contact->tangent[k]] != NONE ? contact->tangent[k] : bad;
             use[contact->tangent[k]] = TANGENT;

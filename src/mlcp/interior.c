@@ -446,6 +446,17 @@ static bool iterate(Interior* p, const ItmMlcpOptions* options, ItmMlcpInfo* inf
     return false;
 }
 
+// Whether two cones have one normal (rolling friction), for which slacks have no room.
+static bool shares_normals(const ItmMlcpScaled* s)
+{
+    for (int k = 0; k < s->ncontact; k++) {
+        if (s->contacts[k].law == ITM_FRICTION_CONE && s->cone_of[s->contacts[k].normal] != k) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     double** v = ws->v;
@@ -466,7 +477,7 @@ bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
                   .dz_a = v[9],
                   .dz_b = v[10],
                   .size = max_abs(ws->s.b, ws->s.n)};
-    if (!(p.size > 0.0) || !ws->s.is_symmetric) {
+    if (!(p.size > 0.0) || !ws->s.is_symmetric || shares_normals(&ws->s)) {
         return false;
     }
     choose_kinds(&p);

@@ -43,23 +43,42 @@ static double bounce_offset(const ItmRow* row, const ItmRowStep* step)
     return start_offset(row, step) + row->restitution * row->rate;
 }
 
+// Rate at which the gap goes over the step, where bounces are placed, A v being w at its end.
+static double compute_way(const ItmRow* row, const ItmRowStep* step, double w)
+{
+    return (step->uses_mean ? 0.5 * (row->rate + w) : w) + start_offset(row, step);
+}
+
 void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free)
 {
+    row->is_bouncing = false;
+    if (!(row->restitution > 0.0) || !itm_row_is_unilateral(row) || !(row->rate < -step->restitution_speed)) {
+        return;
+    }
     // closing as the row without bounce sees it, or that would brake before the bounce
-    row->is_bouncing = row->restitution > 0.0 && itm_row_is_unilateral(row) && row->rate < -step->restitution_speed &&
-                       get_gap(row) + step->h * (w_free + (step->places_hits ? start_offset(row, step) : 0.0)) <= 0.0;
-    row->offset = row->is_bouncing ? bounce_offset(row, step) : row->offset;
+    row->is_bouncing = get_gap(row) + step->h * (step->places_hits ? compute_way(row, step, w_free) : w_free) <= 0.0;
+    if (row->is_bouncing) {
+        row->offset = bounce_offset(row, step);
+    } else if (step->places_hits && step->uses_mean) {
+        row->offset = 2.0 * (start_offset(row, step) + get_gap(row) / step->h) + row->rate;  // nor does the mean
+    }
+}
+
+// When in the step the rates after it are those of the bodies.
+static double get_place(const ItmRowStep* step)
+{
+    return step->uses_mean ? step->h : 0.5 * step->h;
 }
 
 double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_free, double s)
 {
-    return w_free + (s - 0.5 * step->h) * (w_free - row->rate_mid) / step->since;
+    return w_free + (s - get_place(step)) * (w_free - row->rate_mid) / step->since;
 }
 
 double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free)
 {
     double gap = get_gap(row), h = step->h, r = itm_row_compute_rate(row, step, w_free, 0.0);
-    double mean = w_free + start_offset(row, step), a = 2.0 * (mean - r) / h;
+    double mean = compute_way(row, step, w_free), a = 2.0 * (mean - r) / h;
     if (gap + h * mean > 0.0) {
         return INFINITY;
     }
@@ -225,7 +244,7 @@ static double place_hits(const ItmRowProblem* p, const ItmRowStep* step)
         ItmRow* row = itm_row_get(p, i);
         if (row->is_bouncing) {
             double change = -(1.0 + row->restitution) * itm_row_compute_rate(row, step, p->v_other[i], s);
-            double end = get_gap(row) + step->h * (p->v_other[i] + start_offset(row, step)) + (step->h - s) * change;
+            double end = get_gap(row) + step->h * compute_way(row, step, p->v_other[i]) + (step->h - s) * change;
             row->offset = -p->v_other[i] - change;
             latest = end < -ITM_ROW_SLOP ? INFINITY : latest;
         }
@@ -255,7 +274,7 @@ static double impact_of(const ItmRowProblem* p, const ItmRowStep* step, double s
 // Those of x0 act evenly, also along what the impacts add to the way.
 static void note_hits(const ItmRowProblem* p, const ItmRowStep* step, double s)
 {
-    double k = 0.5 + (s - 0.5 * step->h) / step->since;
+    double k = 0.5 + (s - get_place(step)) / step->since;
     for (int i = 0; i < p->n; i++) {
         ItmRow* row = itm_row_get(p, i);
         double w0 = p->v_other[i], dx = p->x[i] - p->x_other[i], dw = p->v[i] - w0;

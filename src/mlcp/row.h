@@ -97,6 +97,7 @@ typedef struct ItmRowStep {
                                // otherwise penetration is undone by displacements
     double feed_time;          // itm_row_feed_gap of gaps < 0                                                   s
     bool places_hits;          // what bounces does so when its gap has closed, otherwise at the start of the step
+    bool uses_mean;            // then: rates are those of the ends of the step, and gaps go with their mean; since is h
 } ItmRowStep;
 
 // Compliance of a closed row that is not rigid, 1 / (h^2 K + h D), otherwise 0.                        [contact-rim, eq. 41]
@@ -120,6 +121,7 @@ void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free);
 // Time after the start of the step at which a rigid row closes, 0 .. h; INFINITY: it does not. Velocities are those of the middle between
 // two positions (leapfrog), so the gap goes as
 //   Phi(s) = Phi + r s + a s^2 / 2,   r = w_free - (h/2) (w_free - rate_mid) / since,   Phi(h) = Phi + h (w_free + offset without gap)
+// With step->uses_mean r = rate, Phi(h) = Phi + h ((rate + w_free) / 2 + offset without gap).
 double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free);
 // A v at time s of the step, if no impulse of the row acts before: r + s (w_free - rate_mid) / since.
 double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_free, double s);

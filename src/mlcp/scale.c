@@ -154,7 +154,7 @@ static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
             }
             s->tangent_of[to->tangent[0]] = s->ncontact;
             to->mu = from->mu * s->d[from->normal] / s->d[to->tangent[0]];
-            if (to->law == ITM_FRICTION_CONE) {
+            if (to->law == ITM_FRICTION_CONE && s->cone_of[to->normal] == ITM_NONE) {
                 s->cone_of[to->normal] = s->ncontact;
             }
             s->ncontact++;

@@ -29,7 +29,7 @@ typedef struct ItmMlcpScaled {
     int ncontact;
     ItmMlcpContact* contacts;  // mu in scaled units: mu d_n / d_t                 (ncontact)
     int* tangent_of;           // contact a row is a tangent of, or ITM_NONE            (n)
-    int* cone_of;              // cone contact a row is the normal of, or ITM_NONE      (n)
+    int* cone_of;              // first cone contact a row is the normal of, or ITM_NONE (n)
 } ItmMlcpScaled;
 
 struct ItmMlcpWorkspace {

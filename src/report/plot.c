@@ -357,7 +357,8 @@ static char* make_label(const char* name, const char* run)
     size_t size = strlen(name) + strlen(run) + 4;
     char* label = malloc(size);
     if (label != NULL) {
-        snprintf(label, size, "%s%s%s%s", name, run[0] != '\0' ? " (" : "", run, run[0] != '\0' ? ")" : "");
+        bool has_both = name[0] != '\0' && run[0] != '\0';
+        snprintf(label, size, "%s%s%s%s", name, has_both ? " (" : "", run, has_both ? ")" : "");
     }
     return label;
 }
@@ -380,7 +381,8 @@ static void add_series(Sheet* sheet, const ItmTable* table, int column, const ch
 }
 
 // Column `index` of the `count` of a panel: of the first run, and of the others those that have it. Every line has its own colour
-// as long as there are enough, so that a dashed one is seen on the solid one below it; then runs differ by dashes only.
+// as long as there are enough, so that a dashed one is seen on the solid one below it; then runs differ by dashes only, or, of one
+// signal, by colours that begin again with dashes.
 static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int column, const char* name, int index,
                        int count, int width)
 {
@@ -388,8 +390,9 @@ static void add_column(Sheet* sheet, const ItmReportRun* runs, int nrun, int col
     for (int i = 0; i < nrun; i++) {
         int at = i == 0 ? column : itm_results_table_find(runs[i].table, runs[0].table->names[column]);
         if (at != ITM_NONE) {
-            int color = has_enough ? index * nrun + i : index;
-            add_series(sheet, runs[i].table, at, name, nrun > 1 ? runs[i].label : "", color, i > 0, width);
+            int color = has_enough || count == 1 ? index * nrun + i : index;
+            bool is_dashed = has_enough || count > 1 ? i > 0 : i / ITM_INK_SERIES_COUNT % 2 == 1;
+            add_series(sheet, runs[i].table, at, name, nrun > 1 ? runs[i].label : "", color, is_dashed, width);
         }
     }
 }
@@ -400,7 +403,21 @@ static bool begin_sheet(Sheet* sheet, int capacity)
     return sheet->series != NULL;
 }
 
-void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count)
+void itm_plot_add_saved(ItmText* text, const ItmPlotPanel* panel, const ItmPlotOptions* options)
+{
+    ItmText file = {0};
+    itm_plot_add_svg(&file, panel, 1, options, false);
+    text->has_failed = text->has_failed || file.has_failed;
+    itm_text_add(text, "<a class=\"save\" title=\"save this figure\" download=\"");
+    itm_text_add_html(text, panel->title);
+    itm_text_add(text, ".svg\" href=\"data:image/svg+xml;base64,");
+    itm_text_add_base64(text, file.chars, file.length, false);
+    itm_text_add(text, "\">SVG</a>\n");
+    itm_plot_add_svg(text, panel, 1, options, true);
+    itm_text_free(&file);
+}
+
+void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count, bool is_saved)
 {
     const ItmTable* table = runs[0].table;
     ItmPlotOptions options = itm_default_plot_options();
@@ -415,13 +432,15 @@ void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int
     snprintf(title, sizeof title, "%.*s", count > 1 && dot != NULL ? (int)(dot - name) : (int)strlen(name), name);
     for (int i = 0; i < count; i++) {
         const char* whole = table->names[first + i];
-        const char* part = count > 1 && dot != NULL ? strrchr(whole, '.') + 1 : whole;
+        const char* part = count > 1 && dot != NULL ? strrchr(whole, '.') + 1 : nrun > 1 ? "" : whole;
         add_column(&sheet, runs, nrun, first + i, part, i, count, options.width);
     }
     ItmPlotPanel panel = {
         .title = title, .unit = table->units[first], .series = sheet.series, .nseries = sheet.nseries};
     if (sheet.has_failed) {
         text->has_failed = true;
+    } else if (is_saved) {
+        itm_plot_add_saved(text, &panel, &options);
     } else {
         itm_plot_add_svg(text, &panel, 1, &options, true);
     }

@@ -28,7 +28,10 @@ void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, con
                       bool is_inline);
 
 // A panel of `count` columns of the first run from `first` on, the other runs' columns of the same names dashed, as a
-// picture for a page.
-void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count);
+// picture for a page; is_saved: with a link that saves it.
+void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count, bool is_saved);
+
+// A panel inside a page, and a link that saves it as an SVG file for a paper.
+void itm_plot_add_saved(ItmText* text, const ItmPlotPanel* panel, const ItmPlotOptions* options);
 
 #endif

@@ -398,7 +398,7 @@ static void add_static_plots(ItmText* text, const ItmReportRun* runs, int nrun)
     for (; first < table->ncolumn && nplot < STATIC_PLOTS; nplot++) {
         int n = count_group(table, first);
         itm_text_add(text, "<figure>\n");
-        itm_plot_add_columns(text, runs, nrun, first, n);
+        itm_plot_add_columns(text, runs, nrun, first, n, false);
         itm_text_add(text, "</figure>\n");
         first += n;
     }

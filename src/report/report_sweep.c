@@ -33,6 +33,7 @@ typedef struct Page {
     int verdict, end_time;
     const ItmReportRun* runs;  // the runs of the rows, to plot over time; NULL: none   (nrun)
     int nrun;
+    const ItmSweepReportOptions* options;
 } Page;
 
 // ---------------------------------------------------------------------------- axes
@@ -110,6 +111,26 @@ static bool is_first_of_rest(const Page* p, long row, int from)
         }
     }
     return true;
+}
+
+// Unit of a column, "": none is known.
+static const char* get_unit(const Page* p, int column)
+{
+    for (int i = 0; i < p->options->nunit; i++) {
+        if (strcmp(p->options->columns[i], p->grid->names[column]) == 0) {
+            return p->options->units[i];
+        }
+    }
+    return column == p->end_time ? "s" : "";
+}
+
+// " [mm]", or nothing.
+static void add_unit(Page* p, int column)
+{
+    const char* unit = get_unit(p, column);
+    itm_text_add(p->text, unit[0] != '\0' ? " [" : "");
+    itm_text_add_html(p->text, unit);
+    itm_text_add(p->text, unit[0] != '\0' ? "]" : "");
 }
 
 // The last word of a key.
@@ -191,24 +212,33 @@ static bool wants_log(double lo, double hi)
     return lo > 0.0 && hi > LOG_RATIO * lo;
 }
 
+// Distance of two values as a share of the axis from lo to hi.
+static double get_distance(double a, double b, double lo, double hi, bool is_log)
+{
+    return is_log ? fabs(log(a / b)) / log(hi / lo) : fabs(a - b) / (hi - lo);
+}
+
 // Whether two curves look the same in a plot: within half a line of each other everywhere.
-static bool is_same_curve(const Curve* a, const Curve* b, double range)
+static bool is_same_curve(const Curve* a, const Curve* b, double lo, double hi, bool is_log)
 {
     bool is_same = a->count == b->count;
     for (long i = 0; i < a->count && is_same; i++) {
         bool is_gap = isnan(a->y[i]) || isnan(b->y[i]);
-        is_same = a->x[i] == b->x[i] &&
-                  (is_gap ? isnan(a->y[i]) && isnan(b->y[i]) : fabs((double)a->y[i] - (double)b->y[i]) <= 3e-3 * range);
+        is_same = a->x[i] == b->x[i] && (is_gap ? isnan(a->y[i]) && isnan(b->y[i])
+                                                : a->y[i] == b->y[i] || get_distance((double)a->y[i], (double)b->y[i],
+                                                                                     lo, hi, is_log) <= 3e-3);
     }
     return is_same;
 }
 
-// Names in the legend the curves that lie under others.
-static void mark_coincident(char (*labels)[200], const Curve* curves, int n, double range)
+// Dashes the curves that lie on others, so that both are seen, and names them in the legend.
+static void mark_coincident(ItmPlotSeries* series, char (*labels)[200], const Curve* curves, int n, double lo,
+                            double hi, bool is_log)
 {
     for (int i = 1; i < n; i++) {
         for (int k = 0; k < i; k++) {
-            if (is_same_curve(&curves[i], &curves[k], range)) {
+            if (is_same_curve(&curves[i], &curves[k], lo, hi, is_log)) {
+                series[i].is_dashed = true;
                 size_t used = strlen(labels[i]);
                 snprintf(labels[i] + used, sizeof labels[i] - used, " (coincides)");
                 break;
@@ -242,15 +272,19 @@ static void add_curves(Page* p, int column)
             true};
         n++;
     }
-    if (!wants_log(y_lo, y_hi) && !p->text->has_failed) {
-        mark_coincident(labels, curves, n, y_hi - y_lo);
+    bool is_log = wants_log(y_lo, y_hi);
+    if (!p->text->has_failed) {
+        mark_coincident(series, labels, curves, n, y_lo, y_hi, is_log);
     }
+    const char* x_unit = get_unit(p, p->order[0]);
+    char x_label[200];
+    snprintf(x_label, sizeof x_label, "%s%s%s", g->names[p->order[0]], x_unit[0] != '\0' ? ", " : "", x_unit);
     ItmPlotOptions options = itm_default_plot_options();
-    options.x_label = g->names[p->order[0]];
-    ItmPlotPanel panel = {g->names[column], "", series, n, wants_log(x_lo, x_hi), wants_log(y_lo, y_hi)};
+    options.x_label = x_label;
+    ItmPlotPanel panel = {g->names[column], get_unit(p, column), series, n, wants_log(x_lo, x_hi), is_log};
     if (y_lo <= y_hi && !p->text->has_failed) {
         itm_text_add(p->text, "<figure>\n");
-        itm_plot_add_svg(p->text, &panel, 1, &options, true);
+        itm_plot_add_saved(p->text, &panel, &options);
         itm_text_add(p->text, "</figure>\n");
     }
     for (int i = 0; i < n; i++) {
@@ -306,7 +340,7 @@ static void add_time_plot(Page* p, int column)
     }
     if (n > 0) {
         itm_text_add(p->text, "<figure>\n");
-        itm_plot_add_columns(p->text, runs, n, 1, 1);
+        itm_plot_add_columns(p->text, runs, n, 1, 1, true);
         itm_text_add(p->text, "</figure>\n");
     }
     for (int i = 0; i < n; i++) {
@@ -410,12 +444,15 @@ static void add_map(Page* p, int column, long like, double lo, double hi)
     describe_rest(rest, sizeof rest, p, like, 2);
     itm_text_add(text, "<figure class=\"map\"><figcaption><b>");
     itm_text_add_html(text, p->grid->names[column]);
+    add_unit(p, column);
     itm_text_add(text, "</b> ");
     itm_text_add_html(text, rest);
     itm_text_add(text, "</figcaption><table><thead><tr><th>");
     add_short_name(text, p->grid->names[down->column]);
+    add_unit(p, down->column);
     itm_text_add(text, " \\ ");
     add_short_name(text, p->grid->names[across->column]);
+    add_unit(p, across->column);
     itm_text_add(text, "</th>");
     for (int i = 0; i < across->count; i++) {
         itm_text_add(text, "<th>");
@@ -499,12 +536,14 @@ static void add_table_head(Page* p)
         if (!is_grouped(p, i)) {
             itm_text_add(text, "<th rowspan=\"2\">");
             add_short_name(text, g->names[i]);
+            add_unit(p, i);
             itm_text_add(text, "</th>");
         } else {
             itm_text_format(text, "<th colspan=\"%d\">", n);
             char name[256];
             snprintf(name, sizeof name, "%.*s", (int)(strrchr(g->names[i], '.') - g->names[i]), g->names[i]);
             itm_text_add_html(text, name);
+            add_unit(p, i);
             itm_text_add(text, "</th>");
         }
     }
@@ -644,8 +683,8 @@ static bool fill_page(Page* p)
     return is_filled;
 }
 
-static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const char* title, const ItmReportRun* runs,
-                            int nrun, ItmError* error)
+static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const char* title,
+                            const ItmSweepReportOptions* options, ItmError* error)
 {
     ItmText text = {0};
     Page p = {.text = &text,
@@ -654,8 +693,9 @@ static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const ch
               .order = calloc((size_t)grid->nkey, sizeof(int)),
               .verdict = itm_sweep_grid_find(grid, "verdict"),
               .end_time = itm_sweep_grid_find(grid, "end_time"),
-              .runs = runs,
-              .nrun = runs != NULL ? nrun : 0};
+              .runs = options->runs,
+              .nrun = options->runs != NULL ? options->nrun : 0,
+              .options = options};
     if (!fill_page(&p)) {
         text.has_failed = true;
     } else {
@@ -673,20 +713,18 @@ static ItmStatus write_page(const char* path, const ItmSweepGrid* grid, const ch
     return status;
 }
 
-ItmStatus itm_report_write_sweep(const char* path, const char* table, const char* title, ItmError* error)
+ItmStatus itm_report_write_sweep(const char* path, const char* table, const ItmSweepReportOptions* options,
+                                 ItmError* error)
 {
-    return itm_report_write_sweep_runs(path, table, title, NULL, 0, error);
-}
-
-ItmStatus itm_report_write_sweep_runs(const char* path, const char* table, const char* title, const ItmReportRun* runs,
-                                      int nrun, ItmError* error)
-{
+    static const ItmSweepReportOptions NOTHING = {0};
     ITM_GUARD(path != NULL && table != NULL, ITM_ERR_ARGUMENT);
+    options = options != NULL ? options : &NOTHING;
     ItmSweepGrid grid;
     const char* slash = strrchr(table, '/');
     ItmStatus status = itm_sweep_grid_read(&grid, table, error);
     if (status == ITM_OK) {
-        status = write_page(path, &grid, title != NULL ? title : slash != NULL ? slash + 1 : table, runs, nrun, error);
+        const char* title = options->title != NULL ? options->title : slash != NULL ? slash + 1 : table;
+        status = write_page(path, &grid, title, options, error);
         itm_sweep_grid_free(&grid);
     }
     return status;

@@ -374,9 +374,10 @@ static bool is_contact(const ItmRow* row)
     return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
 }
 
-ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift, double lag)
 {
     rim->nahead = 0;
+    rim->ahead_lag = lag;
     if (d->bounded == NULL || m->contact == NULL) {
         return ITM_OK;
     }
@@ -399,11 +400,10 @@ ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double 
     return status;
 }
 
-// A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. Evaluated at the start: an
-// own step h of the mechanism brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is
-// h A' v. The model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the
-// mechanism's own step.
-static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
+// A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. An own step h of the
+// mechanism (the lag) brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is h A' v. The
+// model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the mechanism's own step.
+static void set_contact_bias(ItmBounded* b, ItmRim* rim)
 {
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
         ItmRow* row = &b->rows[i];
@@ -414,7 +414,7 @@ static void set_contact_bias(ItmBounded* b, ItmRim* rim, double h)
         if (is_contact(row) && k < rim->nahead) {
             at = (at + k) % rim->nahead;
             row->bias = (rim->ahead_rate[at] - row->rate) / rim->ahead_time;
-            row->rate -= rim->shift > 0.0 ? 0.0 : h * row->bias;
+            row->rate -= rim->ahead_lag * row->bias;
         }
     }
     rim->nahead = 0;
@@ -442,7 +442,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     }
     ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, true);
     if (status == ITM_OK && d->bounded != NULL) {
-        set_contact_bias(d->bounded, rim, d->options.step);
+        set_contact_bias(d->bounded, rim);
     }
     return status;
 }
@@ -471,11 +471,16 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     return reduce(m, d, rim, contact);
 }
 
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                                ItmFlexibleInterface elastic, ItmRimContact contact)
 {
     if (elastic == ITM_FLEXIBLE_INTERFACE_IMPLICIT) {
-        return itm_rim_extract(m, d, rim, t, H, 0.0, contact);
+        ItmStatus status = itm_rim_extract(m, d, rim, t, H, shift, contact);
+        if (shift > 0.0) {
+            memcpy(d->q, rim->q_start, sizeof(double) * (size_t)m->nq);
+            d->position_state = ITM_POSITION_STALE;
+        }
+        return status;
     }
     ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
     if (status != ITM_OK) {

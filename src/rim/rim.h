@@ -70,6 +70,7 @@ typedef struct ItmRimContacts {
     ItmRimSteady steady;
     struct ItmMlcpWorkspace* workspace;
     bool    has_bounces;     // some row has a restitution
+    bool    has_begun;       // rows of a message (message.h) have begun where they come from
     double* Hci;             //                                                         (nc x n)    1/kg
     double* ac;              // free acceleration of the rows                           (nc)        m/s^2
     double* gap_drift;       // rate at which gaps are corrected, or a motor's target moves on (nc) m/s
@@ -123,6 +124,7 @@ typedef struct ItmRim {
     uint64_t* ahead_key;    // their names                                              (nahead)
     double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
     double  ahead_time;     // delta, from the evaluation                                           s
+    double  ahead_lag;      // the mechanism's own rows are those of the start of a step this long  s
     bool*   is_macro;       // components whose bounded rows are not in the RIM: one solve a macro step (nbody)
 
     // micro steps
@@ -160,12 +162,13 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 // Before itm_rim_extract with the same t, H and shift, where contacts move while the model is carried through several micro steps: how
 // the rates of contact rows change along the motion, A' v = (A(q (+) delta v) v - A v) / delta, from a second look at the contacts,
 // half a macro step from the evaluation. It holds for vertices, edges and round shapes alike. A mechanism's own short steps look at
-// their contacts anew every time and do without.
-ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift);
+// their contacts anew every time and do without. lag: their length; 0 where the mechanism takes over the model's impulses.
+ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift, double lag);
 
-// The same, shift 0, for a model that others step with: flexible bodies are taken as in `elastic`. The factors are then not those of
-// the mechanism's own step. ITM_FLEXIBLE_INTERFACE_EFFECTIVE: rim->effective is laid out, and filled.
-ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H,
+// The same for a model that others step with while the mechanism takes steps of its own: d->q is put back. Flexible bodies are taken as in
+// `elastic`, which but for ITM_FLEXIBLE_INTERFACE_IMPLICIT needs shift 0; the factors are then not those of the mechanism's own step.
+// ITM_FLEXIBLE_INTERFACE_EFFECTIVE: rim->effective is laid out, and filled.
+ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                                ItmFlexibleInterface elastic, ItmRimContact contact);
 
 // W of the present state only, bounded rows left out, with the rows of the mechanism's own step. The state stays as it is; a0 and

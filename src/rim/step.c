@@ -12,7 +12,11 @@ void itm_rim_contacts_set_step(ItmRim* rim, double h)
 {
     ItmRimContacts* r = &rim->contacts;
     rim->h = h;
-    r->step = (ItmRowStep){.h = h, .restitution_speed = rim->model->contact_options.restitution_speed};
+    r->step = (ItmRowStep){.h = h,
+                           .since = h,
+                           .restitution_speed = rim->model->contact_options.restitution_speed,
+                           .places_hits = true,
+                           .uses_mean = rim->use_heun};
     for (int i = 0; i < r->problem.n; i++) {
         ItmRow* row = &r->problem.rows[i];
         double omega = itm_row_compute_omega(row, h);
@@ -29,10 +33,12 @@ static bool state_problem(ItmRim* rim, double h, const double* lambda)
     const ItmRowProblem* p = &r->problem;
     double share = h / rim->H;
     bool is_bouncing = false;
-    r->step.h = h;
+    r->step.h = r->step.since = h;
     for (int i = 0; i < p->n; i++) {
         ItmRow* row = &p->rows[i];
         double a = r->ac[i];
+        row->rate_mid = row->rate;
+        row->hit = row->late = row->late_work = 0.0;
         for (int j = 0; j < rim->n; j++) {
             a += r->Hci[i * rim->n + j] * lambda[j];
         }
@@ -108,23 +114,35 @@ static bool lands(const ItmRimContacts* r, int i)
 
 #define SWEEPS 50
 
-// The position impulses y that belong to impulses x and rates A v+, with Heun's rule. The rates change by h a + H x in the step; the
-// positions move by h w + h^2 a / 2 + h H y. Evenly, y = x / 2; rows that land get the rest by sweeps over them, which is exact enough
-// in a few and harmless where rows depend on each other.
+// What row i moves beyond the mean of its rates by the parts of impulses that are not even (y - x / 2), as a rate.
+static double compute_uneven(const ItmRimContacts* r, int i, double even)
+{
+    const ItmRowProblem* p = &r->problem;
+    const double* H = p->H + (size_t)i * (size_t)p->n;
+    double sum = 0.0;
+    for (int j = 0; j < p->n; j++) {
+        sum += H[j] * (r->y[j] - even * p->x[j]);
+    }
+    // compliance is on the diagonal of H, but moves nothing
+    return sum - p->rows[i].omega * (r->y[i] - even * p->x[i]);
+}
+
+// The position impulses y of rows that land, with Heun's rule. Rates change by h a + H x in the step; positions move by
+// h w + h^2 a / 2 + h H y. Evenly, y = x / 2; rows that land get the rest by sweeps over them, which is exact enough in a few and
+// harmless where rows depend on each other.
 static void place_landing(ItmRimContacts* r, double h)
 {
     const ItmRowProblem* p = &r->problem;
     double *excess = r->set.rhs, least = 1e-3 * ITM_ROW_SLOP / h, most = 0.0;
     int n = 0;
     for (int i = 0; i < p->n; i++) {
-        r->y[i] = 0.5 * p->x[i];
         if (lands(r, i)) {
-            excess[n] = compute_excess(r, i, h);
+            excess[n] = compute_excess(r, i, h) - (r->is_plain ? 0.0 : compute_uneven(r, i, 0.5));
             most = fmax(most, fabs(excess[n]));
             r->landing[n++] = i;
         }
     }
-    r->is_plain = most <= least;
+    r->is_plain = r->is_plain && most <= least;
     for (int sweep = 0; sweep < SWEEPS && most > least; sweep++) {
         most = 0.0;
         for (int k = 0; k < n; k++) {
@@ -139,31 +157,35 @@ static void place_landing(ItmRimContacts* r, double h)
     }
 }
 
-// Position impulses y of the micro step.
+// Share of impulses that act evenly over a micro step in its displacement.
+static double get_even(const ItmRim* rim)
+{
+    return rim->use_heun ? 0.5 : 1.0;
+}
+
+// Position impulses y of the micro step: the even share, (h - s) / h of a bounce at time s, and what landing takes.
 static void place_impulses(ItmRim* rim, double h)
 {
     ItmRimContacts* r = &rim->contacts;
+    double even = get_even(rim);
+    r->is_plain = true;
+    for (int i = 0; i < r->problem.n; i++) {
+        const ItmRow* row = &r->problem.rows[i];
+        r->y[i] = even * r->problem.x[i] + (1.0 - even) * row->hit - row->late / h;
+        r->is_plain = r->is_plain && row->hit == 0.0;
+    }
     if (rim->use_heun) {
         place_landing(r, h);
-    } else {
-        memcpy(r->y, r->problem.x, sizeof(double) * (size_t)r->problem.n);
-        r->is_plain = true;
     }
 }
 
-// How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h w+.
+// How far a row moves: h w + h^2 a / 2 + h H y, with Euler's rule h (w + h a) + h H y.
 static double move_row(const ItmRim* rim, int i, double h)
 {
     const ItmRimContacts* r = &rim->contacts;
     const ItmRowProblem* p = &r->problem;
     double move = rim->use_heun ? 0.5 * (p->rows[i].rate + p->v[i]) : p->v[i];
-    const double* H = p->H + (size_t)i * (size_t)p->n;
-    for (int j = 0; !r->is_plain && j < p->n; j++) {
-        move += H[j] * (r->y[j] - 0.5 * p->x[j]);
-    }
-    // compliance is on the diagonal of H, but moves nothing
-    move -= r->is_plain ? 0.0 : p->rows[i].omega * (r->y[i] - 0.5 * p->x[i]);
-    return h * move;
+    return h * (move + (r->is_plain ? 0.0 : compute_uneven(r, i, get_even(rim))));
 }
 
 // Book the impulses, and move the rows on.
@@ -177,9 +199,7 @@ static void move_rows(ItmRim* rim, double h)
         double x = p->x[i];
         bool is_active = r->set.state[i] == ITM_ROW_ACTIVE;
         row->gap += move_row(rim, i, h) + h * r->gap_drift[i];
-        if (x != 0.0) {
-            r->work[i] += 0.5 * x * (row->rate + p->v[i]);
-        }
+        r->work[i] += 0.5 * x * (row->rate + p->v[i]) + row->late_work;
         r->Q0[i] += x;
         r->Q1[i] += left * x + h / rim->H * r->y[i];
         r->x[i] = x;
@@ -250,7 +270,7 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     memset(rim->P1, 0, sizeof(double) * (size_t)rim->n);
     memset(rim->work, 0, sizeof(double) * (size_t)rim->n);
     r->steady.is_on = false;
-    if (r->problem.n == 0) {
+    if (r->problem.n == 0 || r->has_begun) {
         return ITM_OK;
     }
     ItmStatus status = correct_positions(rim);
@@ -295,13 +315,13 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
 static void finish_step(ItmRim* rim, double h, const double* lambda, bool is_plain)
 {
     const ItmRimContacts* r = &rim->contacts;
-    double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
+    double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H, even = get_even(rim);
     int n = rim->n;
     for (int i = 0; i < n; i++) {
         double w = rim->w[i], w_next = rim->w_next[i], mean = 0.5 * (w + w_next);
         double move = rim->use_heun ? mean : w_next;
         for (int j = 0; !is_plain && j < r->problem.n; j++) {
-            move += r->Hci[j * n + i] * (r->y[j] - 0.5 * r->problem.x[j]);
+            move += r->Hci[j * n + i] * (r->y[j] - even * r->problem.x[j]);
         }
         rim->s[i] += h * move + (r->problem.n > 0 ? h * r->s_drift[i] : 0.0);
         rim->w[i] = w_next;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define PI 3.14159265358979323846
 
@@ -96,8 +97,21 @@ bool itm_quantity_find_unit(const char* name, size_t length, double* factor, Itm
     return true;
 }
 
+// Words that people write for units, and the unit that is meant.
+static const char* const WRITTEN_OUT[][2] = {
+    {"sec", "s"},      {"second", "s"},    {"seconds", "s"},   {"msec", "ms"},   {"metre", "m"},    {"meter", "m"},
+    {"meters", "m"},   {"metres", "m"},    {"newton", "N"},    {"newtons", "N"}, {"degree", "deg"}, {"degrees", "deg"},
+    {"radian", "rad"}, {"radians", "rad"}, {"pascal", "Pa"},   {"joule", "J"},   {"watt", "W"},     {"hertz", "Hz"},
+    {"litre", "l"},    {"liter", "l"},     {"minutes", "min"}, {"hours", "h"},   {"inch", "in"},    {"kilogram", "kg"},
+};
+
 const char* itm_quantity_suggest_unit(const char* name, size_t length)
 {
+    for (size_t i = 0; i < sizeof WRITTEN_OUT / sizeof *WRITTEN_OUT; i++) {
+        if (strlen(WRITTEN_OUT[i][0]) == length && strncasecmp(WRITTEN_OUT[i][0], name, length) == 0) {
+            return WRITTEN_OUT[i][1];
+        }
+    }
     static const char* const COMMON[] = {"mm",  "cm",   "km",  "kg", "ms", "us", "kN",  "MN",  "kPa", "MPa",
                                          "GPa", "mbar", "kHz", "kW", "kJ", "ml", "cSt", "kNm", "mrad"};
     ItmNearest nearest = itm_nearest_start(name, length);

@@ -462,7 +462,13 @@ static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
     }
 }
 
-static void start_report(ItmData* d)
+// A rope that stretches under load does not penetrate anything.
+static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
+{
+    return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
+}
+
+static void start_report(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
     b->worst_row = ITM_NONE;
@@ -471,7 +477,7 @@ static void start_report(ItmData* d)
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
     for (int i = 0; i < b->nrow; i++) {
-        if (itm_row_is_unilateral(&b->rows[i])) {
+        if (itm_row_is_unilateral(&b->rows[i]) && !is_elastic_rope(m, &b->rows[i])) {
             d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
         }
     }
@@ -495,7 +501,7 @@ static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    start_report(d);
+    start_report(m, d);
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
@@ -512,11 +518,12 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 }
 
 // What the turning of joints has changed of A v by the middle of a step h, for bilateral row i: the velocities at its start are projected,
-// and rigid rows have the rate -h/2 A' v in the middle. Steps that start with half of the forces begin there too.
+// and rigid rows have the rate -h/2 A' v in the middle. Steps that start with half of the forces begin there too, as do those that feed gaps
+// back, without projection.
 static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, double since)
 {
-    bool is_turned =
-        since >= h && !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
+    bool is_turned = since >= h && !d->bounded->step.feeds_gaps_back &&
+                     !itm_block_is_compliant(&m->blocks[m->row_block[i]]) && !itm_inertial_is_fast_row(m, d, i);
     return is_turned ? -0.5 * h * d->rows.bias[i] : 0.0;
 }
 
@@ -550,7 +557,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     ItmBounded* b = d->bounded;
     b->step.h = h;
     b->step.since = since;
-    b->step.places_hits = since > 0.0 && !b->step.feeds_gaps_back;
+    b->step.places_hits = since > 0.0;
     b->step.restitution_speed = m->contact_options.restitution_speed;
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->nrow; i++) {

@@ -403,10 +403,10 @@ static bool find_changes(const ItmModel* m, ItmData* d)
 {
     bool is_any = false;
     for (int i = 0; i < m->nbody; i++) {
-        double now = d->inertial.has_fast && d->inertial.is_fast[i] ? 1.0 : -1.0, change = 0.5 * (now - d->was_fast[i]);
-        bool is_change = d->was_fast[i] != 0.0 && m->component[i] == i && change != 0.0;
-        d->inertial.state[i] = (signed char)(is_change ? change : 0.0);
-        d->was_fast[i] = now;
+        bool is_fast = d->inertial.has_fast && d->inertial.is_fast[i], was_fast = d->was_fast[i] > 0.0;
+        bool is_change = d->was_fast[i] != 0.0 && m->component[i] == i && is_fast != was_fast;
+        d->inertial.state[i] = is_change ? (is_fast ? 1 : -1) : 0;
+        d->was_fast[i] = is_fast ? 1.0 : -1.0;
         is_any = is_any || is_change;
     }
     return is_any;

@@ -7,7 +7,7 @@
 //
 // Gaps are fed back as velocities, not closed afterwards as in the default stepper: this is the scheme of the paper, of first
 // order. Euler parameters go p+ = p + h G' omega / 2 and are normalised, which the paper does to first order.
-// Friction, restitution, motors and compliance take part in the step but not in the choice of h.
+// Friction, restitution, motors and compliance take part in the step but not in the choice of h. Bounces happen within the step (mlcp/row.h).
 // A step that a stop time shortens below the smallest step closes only a share of open joints and penetration (itm_row_feed_gap).
 #include "stepper/bounded_solve.h"
 #include "stepper/inertial.h"
@@ -33,6 +33,7 @@ typedef struct ItmVariable {
     int* rows;         // rows of the search in the table of bounded rows   (search.capacity)
     double* a;         // accelerations without rows                        (nv)
     double* response;  // velocities that rows respond with                  (nv)
+    double* way;       // displacement beside h v+, of bounces within a step (nv)
     double* b[3];      // coefficients in x of the bilateral rows           (nrow)
     double* mu[3];     // H^-1 b                                            (nrow)
     double* out;       // A v of bounded rows                               (row capacity)
@@ -53,6 +54,7 @@ static void lay_out(const ItmModel* m, const ItmData* d, ItmVariable* s)
     s->rows = ITM_TAKE(&s->arena, int, capacity);
     s->a = ITM_TAKE(&s->arena, double, m->nv);
     s->response = ITM_TAKE(&s->arena, double, m->nv);
+    s->way = ITM_TAKE(&s->arena, double, m->nv);
     s->out = ITM_TAKE(&s->arena, double, nrow);
     for (int k = 0; k < 3; k++) {
         s->b[k] = ITM_TAKE(&s->arena, double, m->nrow);
@@ -270,12 +272,12 @@ static void solve_bilateral(const ItmModel* m, ItmData* d, double* v, double t, 
     itm_rows_apply(m, d, v, d->lambda);
 }
 
-// q <- q (+) h v, Euler parameters by p + h G' omega / 2 normalised: a turn by 2 atan(h |omega| / 2) about omega
+// q <- q (+) (h v + way), Euler parameters by p + h G' omega / 2 normalised: a turn by 2 atan(h |omega| / 2) about omega
 static void integrate(const ItmModel* m, ItmData* d, double h)
 {
     double* move = d->x3;
     for (int i = 0; i < m->nv; i++) {
-        move[i] = h * d->v[i];
+        move[i] = h * d->v[i] + d->variable->way[i];
     }
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
@@ -298,7 +300,7 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t)
     }
     memcpy(d->q1, d->q, sizeof(double) * (size_t)m->nq);
     integrate(m, d, d->h);
-    itm_inertial_finish(m, d, d->q1, NULL, d->h);
+    itm_inertial_finish(m, d, d->q1, d->variable->way, d->h);
     if (m->nrow + m->nangle > 0) {
         itm_kinematics_compute_positions(m, d, d->q);
         itm_data_update_angles(m, d);
@@ -316,7 +318,7 @@ static bool depends_on_step(const ItmModel* m)
 ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
 {
     ItmVariable* s = d->variable;
-    double t = itm_data_get_time(d), *v_next = d->x1, *correction = d->x3;
+    double t = itm_data_get_time(d), *v_next = d->x1;
     double h_max = itm_step_limit(d, d->options.step);
     double h_min = fmin(h_max, get_smallest_step(d));
     double h = h_max;
@@ -339,8 +341,9 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
     if (m->nrow > 0) {
         solve_bilateral(m, d, v_next, t, h);
     }
+    memset(s->way, 0, sizeof(double) * (size_t)m->nv);
     if (status == ITM_OK && d->bounded != NULL) {
-        status = itm_bounded_solve(m, d, v_next, correction, h, 0.0);
+        status = itm_bounded_solve(m, d, v_next, s->way, h, h);
     }
     if (status != ITM_OK) {
         return status;

@@ -250,7 +250,7 @@ static void add_statistics(Page* p)
     itm_text_add(
         p->text,
         "<section id=\"responses\"><h2>Responses</h2>\n<div class=\"wide\"><table class=\"errors\"><thead><tr><th>"
-        "response</th><th>of</th><th class=\"num\">runs</th><th class=\"num\">mean</th><th class=\"num\">std</th>"
+        "response</th><th class=\"of\">of</th><th class=\"num\">runs</th><th class=\"num\">mean</th><th class=\"num\">std</th>"
         "<th class=\"num\">least</th><th class=\"num\">5 %</th><th class=\"num\">median</th><th class=\"num\">95 %"
         "</th><th class=\"num\">largest</th></tr></thead><tbody>\n");
     for (int i = 0; i < s->responses.count; i++) {
@@ -764,7 +764,8 @@ static void add_banner(Page* p, const char* title)
         itm_text_format(p->text, ", %d with doubts", ndoubtful);
     }
     itm_text_add(p->text, "</span></p>\n<dl class=\"numbers\">");
-    add_number(p, "model", s->model);
+    const char* slash = strrchr(s->model, '/');
+    add_number(p, "model", slash != NULL ? slash + 1 : s->model);
     add_number(p, "design", itm_design_type_name(s->design.type));
     snprintf(text, sizeof text, "%d", s->nrun);
     add_number(p, "runs", text);

@@ -599,6 +599,8 @@ static ItmStatus look_at_model(ItmStudy* s, ItmError* error)
     if (status == ITM_OK) {
         Outputs o = {.study = s, .file = file, .cosim = cosim, .count = itm_cosim_get_output_count(cosim)};
         s->duration = file->run.duration;
+        const char* title = s->title[0] == '\0' ? itm_study_copy_text(s, file->title, strlen(file->title)) : s->title;
+        s->title = title != NULL ? title : "";
         status = find_signals(&o, error);
         status = status == ITM_OK ? compile_responses(&o, error) : status;
         status = status == ITM_OK ? find_traces(&o, error) : status;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/guard.h"
 #include "base/list.h"
+#include "interim/signal.h"
 #include "io/text.h"
 
 #include <math.h>
@@ -259,6 +260,26 @@ const char* itm_study_get_factor_name(const ItmStudy* s, int factor)
     return s->factors.items[factor].name;
 }
 
+// "" for a quantity without unit.
+static const char* hide_one(const char* unit)
+{
+    return strcmp(unit, "1") == 0 || strcmp(unit, "no unit") == 0 ? "" : unit;
+}
+
+const char* itm_study_get_factor_unit(ItmStudy* s, int factor)
+{
+    ITM_GUARD(s != NULL && ITM_IS_INDEX(factor, s->factors.count), NULL);
+    const ItmStudyFactor* f = &s->factors.items[factor];
+    char unit[48] = "";
+    double value;
+    bool is_choice = f->unit[0] == '\0' && f->nvalue > 0 && f->texts != NULL && !isnan(f->numbers[0]);
+    if (is_choice && itm_expression_evaluate(f->texts[0], &value, unit, sizeof unit, NULL) == ITM_OK) {
+        const char* copy = itm_study_copy_text(s, hide_one(unit), strlen(hide_one(unit)));
+        return copy != NULL ? copy : "";
+    }
+    return hide_one(f->unit);
+}
+
 const char* itm_study_get_factor_value(ItmStudy* s, int run, int factor)
 {
     ITM_GUARD(s != NULL && ITM_IS_INDEX(run, s->nrun) && ITM_IS_INDEX(factor, s->factors.count), NULL);
@@ -272,6 +293,12 @@ const char* itm_study_get_response_name(const ItmStudy* s, int response)
 {
     ITM_GUARD(s != NULL && ITM_IS_INDEX(response, s->responses.count), NULL);
     return s->responses.items[response].name;
+}
+
+const char* itm_study_get_response_unit(const ItmStudy* s, int response)
+{
+    ITM_GUARD(s != NULL && ITM_IS_INDEX(response, s->responses.count), NULL);
+    return hide_one(s->responses.items[response].unit);
 }
 
 const ItmStudyRun* itm_study_get_run(const ItmStudy* s, int run)

@@ -324,7 +324,7 @@ static void broken_yaml_is_located(void** state)
     refuse("", 1, 1, "nothing");
     refuse("# only a comment\n", 1, 1, "nothing");
     refuse("multibody: {bodies: [}\n", 1, 21, "this '[' is not closed");
-    refuse("a: 1\nb: 2 : 3\n", 2, 6, "YAML");
+    refuse("a: 1\nb: 2 : 3\n", 2, 6, "a second ':' in this line");
     refuse("run: {step: 1}\nrun: {step: 2}\n", 2, 1, "'run' is given twice");
     refuse("run: *x\n", 1, 6, "refers to no anchor");
     refuse("a: &x 1\nb: &x 2\n", 2, 7, "twice");
@@ -483,7 +483,7 @@ static void wrong_units_are_refused(void** state)
     refuse("multibody: {gravity: [0, 0, -9.81 m/ss]}\n", 1, 37, "no unit 'ss'");
     refuse_after_head("run: {step: 2 mm}\n", 1, 13, "expected s, got m");
     refuse_after_head("  joints: {j: {type: revolute, bodies: [ground, rod], start: 3 mm}}\n", 1, 62,
-                      "expected no unit, got m");
+                      "expected no unit, rad or deg, got m");
     refuse_after_head("  joints: {h: {type: revolute, bodies: [ground, rod]}}\n"
                       "  motions: {m: {joint: h, position: lift}}\n",
                       2, 37, "the signal 'lift' is in N");

@@ -605,7 +605,7 @@ static void mistakes_in_valves_are_placed(void** state)
     refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, q: b}, area: 1 mm^2}", 55,
                    "not a key of the ports");
     refuse_element("{type: valve-4-3, ports: {p: pump, t: tank, a: a, b: a}, area: 1 mm^2}", 58, "both ports");
-    refuse_element(PORTS "command: 1 m}", after + 9, "expected no unit, got m");
+    refuse_element(PORTS "command: 1 m}", after + 9, "expected no unit, rad or deg, got m");
     refuse_element(PORTS "command: force}", after + 9, "the signal 'force' is in N");
     refuse_element(PORTS "command: levle}", after + 9, "no signal 'levle'; nearest: 'level'");
     refuse_element(PORTS "command: control.u}", after + 9, "there is no subsystem 'control'");

@@ -138,6 +138,46 @@ static void torsional_friction_stops_a_spinning_ball_in_time(void** state)
     close_scene(&s);
 }
 
+// A ball rolls across a slope of 0.03 g with rolling friction, starting with v0 across it, the whole turned by `angle` about z: where it is
+// after n ms, turned back.
+static ItmVec3 roll_turned(double angle, double v0, double slope, double mu, int n)
+{
+    const double m = 2.0, r = 0.3, J = 0.4 * m * r * r, c = cos(angle), t = sin(angle);
+    Scene s;
+    open_scene(&s, (ItmVec3){slope * 9.81 * c, slope * 9.81 * t, -9.81});
+    int material = add_material(&s, "lawn", (ItmSurface){.friction = 0.8, .rolling_friction = mu});
+    int ball = add_body(&s, "ball", m, (ItmVec3){J, J, J}, at(0, 0, r));
+    add_shape(&s, ITM_GROUND, ITM_COLLIDER_PLANE, 0, 0, 0, at(0, 0, 0), material);
+    add_shape(&s, ball, ITM_COLLIDER_SPHERE, r, 0, 0, at(0, 0, 0), material);
+    start_scene(&s, 1e-3);
+    double q[7] = {0, 0, r, 1, 0, 0, 0}, v[6] = {-v0 * t, v0 * c, 0, -v0 * c / r, -v0 * t / r, 0};
+    CHECK_OK(itm_data_set_qv(s.m, s.d, q, v), itm_data_get_error(s.d));
+    run(&s, n);
+    double x = output(&s, "ball.position.x"), y = output(&s, "ball.position.y");
+    close_scene(&s);
+    return (ItmVec3){c * x + t * y, c * y - t * x, 0.0};
+}
+
+// The tangent directions of a contact are arbitrary: they must not be seen.
+static void rolling_friction_has_no_preferred_direction(void** state)
+{
+    (void)state;
+    const double angles[] = {acos(-1.0) / 6.0, 0.25 * acos(-1.0), 2.0};
+    for (int k = 0; k < 3; k++) {
+        // rolls on a curve; rolls, and comes to rest; begins to roll from rest, and does not (mu / r = 0.95 and 1.05 of the slope)
+        const double cases[][3] = {
+            {1.0, 0.03, 0.005}, {0.5, 0.01, 0.02}, {0.0, 0.03, 0.3 * 0.0285}, {0.0, 0.03, 0.3 * 0.0315}};
+        for (int i = 0; i < 4; i++) {
+            ItmVec3 a = roll_turned(0.0, cases[i][0], cases[i][1], cases[i][2], 2000);
+            ItmVec3 b = roll_turned(angles[k], cases[i][0], cases[i][1], cases[i][2], 2000);
+            CHECK_NEAR(a.x, b.x, 1e-9);
+            CHECK_NEAR(a.y, b.y, 1e-9);
+            assert_true(i != 2 || a.x > 1e-3);
+            assert_true(i != 3 || fabs(a.x) < 1e-9);
+        }
+    }
+}
+
 static void rolling_friction_stops_a_rolling_ball_in_time(void** state)
 {
     (void)state;
@@ -420,6 +460,7 @@ int main(void)
         cmocka_unit_test(box_tips_above_the_threshold_only),
         cmocka_unit_test(torsional_friction_stops_a_spinning_ball_in_time),
         cmocka_unit_test(rolling_friction_stops_a_rolling_ball_in_time),
+        cmocka_unit_test(rolling_friction_has_no_preferred_direction),
         cmocka_unit_test(compliant_contact_stores_what_it_gives_back),
         cmocka_unit_test(energy_never_grows_while_a_stack_is_built_by_falling),
         cmocka_unit_test(four_legged_table_gets_the_forces_of_least_norm),

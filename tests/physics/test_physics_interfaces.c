@@ -143,7 +143,7 @@ static void check_order(Run run, const Run* limit, const char* point, double dur
     printf("%s, %s, %s of %s: %.3g, %.3g, %.3g mm at H = 1/60, 1/120, 1/300 s\n", run.coupling, run.exchange, point,
            strrchr(run.file, '/') + 1, 1e3 * error[0], 1e3 * error[1], 1e3 * error[2]);
     assert_true(error[0] < most);
-    // order 1 within half an order: observed 0.9 to 1.2
+    // order 1 within half an order: observed 0.65 to 1.2
     for (int i = 1; i < 3; i++) {
         double order = log(error[i - 1] / error[i]) / log(BEYOND[i - 1] / BEYOND[i]);
         CHECK_NEAR(order, 1.0, 0.5);
@@ -157,8 +157,8 @@ static void hold_converges_with_contact(void** state)
         const char* coupling = i == 0 ? "cosim.coupling=rim" : "cosim.coupling=rim-nonsmooth";
         Run run = {CAPTURE, coupling, HOLD, NULL, ARM(600), TOOL(600)}, limit = run;
         limit.macro_step = MACRO(600);
-        // a way of 3 m
-        check_order(run, &limit, "tool.U.position", 12.0, 3e-3);
+        // as good as an independent implementation, over a way of 3 m
+        check_order(run, &limit, "tool.U.position", 12.0, i == 0 ? 1.9e-3 : 0.65e-3);
     }
 }
 

@@ -128,8 +128,9 @@ class Page {
     await this.mouse("mouseReleased", x2, y2);
   }
 
-  async screenshot(path) {
-    const { data } = await this.send("Page.captureScreenshot", { format: "png" });
+  /** What the window shows, or a part of the page: {x, y, width, height, scale}. */
+  async screenshot(path, clip = undefined) {
+    const { data } = await this.send("Page.captureScreenshot", { format: "png", clip });
     const bytes = Buffer.from(data, "base64");
     if (path) writeFileSync(path, bytes);
     return bytes;

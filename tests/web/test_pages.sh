@@ -3,9 +3,10 @@
 . "$1/tests/shell.sh"
 source=$1
 interim=$2
+chromium=$(command -v chromium || command -v chromium-browser || true)
 
 every_link_of_the_site_leads_somewhere() {
-    node "$source/scripts/docs.mjs" "$interim" site --no-pictures >out.txt || fail "$(cat out.txt)"
+    node "$source/scripts/docs.mjs" "$interim" site --few >out.txt || fail "$(cat out.txt)"
     grep -qE '^[0-9]+ pages, [1-9][0-9]* reports$' out.txt
     find site -name '*.html' -not -path 'site/gallery/*' >pages.txt
     while read -r page; do
@@ -38,6 +39,14 @@ every_anchor_is_there() {
     done <pages.txt
 }
 
+# search, copy buttons, menu, gallery and saved figures in a real browser
+the_site_and_the_page_of_a_sweep_work_in_a_browser() {
+    expect 0 "$interim" sweep -q "$source/examples/pendulum.yaml" --until 0.5s --every 16ms --over run.step=1ms,2ms,4ms \
+        --over multibody.coordinates=absolute,joint --signals hinge.angle,rod.velocity.x -o sweep.csv --report sweep.html
+    node "$source/scripts/docs.mjs" "$interim" site --few >out.txt || fail "$(cat out.txt)"
+    node "$source/tests/web/test_site.mjs" "$PWD/site" "$PWD/sweep.html" "$chromium" >out.txt 2>&1 || fail "$(cat out.txt)"
+}
+
 every_entry_of_the_papers_is_complete() {
     cat >check.mjs <<END
 import { readdirSync } from "node:fs";
@@ -63,7 +72,7 @@ the_reproduction_page_holds_what_was_measured() {
 }
 
 if ! command -v node >/dev/null; then
-    for name in every_link_of_the_site_leads_somewhere every_entry_of_the_papers_is_complete the_reproduction_page_holds_what_was_measured; do
+    for name in every_link_of_the_site_leads_somewhere the_site_and_the_page_of_a_sweep_work_in_a_browser every_entry_of_the_papers_is_complete the_reproduction_page_holds_what_was_measured; do
         skip_case $name "no node"
     done
     finish
@@ -72,6 +81,13 @@ if [ -d "$source/web/node_modules/marked" ]; then
     run_case every_link_of_the_site_leads_somewhere
 else
     skip_case every_link_of_the_site_leads_somewhere "npm could not fetch the packages of web/"
+fi
+if [ ! -d "$source/web/node_modules/marked" ]; then
+    skip_case the_site_and_the_page_of_a_sweep_work_in_a_browser "npm could not fetch the packages of web/"
+elif [ -z "$chromium" ]; then
+    skip_case the_site_and_the_page_of_a_sweep_work_in_a_browser "no chromium"
+else
+    run_case the_site_and_the_page_of_a_sweep_work_in_a_browser
 fi
 run_case every_entry_of_the_papers_is_complete
 run_case the_reproduction_page_holds_what_was_measured

@@ -332,6 +332,8 @@ run: {duration: 0.1 s, step: 10 ms}
     const [axis, good, bad] = await page.evaluate(`(() => { const plot = [...interim.board.plots.values()][1]; const width = (a) => Math.max(...a) - Math.min(...a);
       return [plot.view.ys[0].max - plot.view.ys[0].min, width(plot.lines[1].signal.values), width(plot.lines[2].signal.values)]; })()`);
     assert.ok(axis < 3 * good && bad > 10 * axis, `axis ${axis}, good runs ${good}, broken run ${bad}`);
+    const [top, made] = await page.evaluate("(() => { const plot = [...interim.board.plots.values()][2]; return [plot.view.ys[0].max, Math.max(...plot.lines[2].signal.values.map(Math.abs))]; })()");
+    assert.ok(top >= made && made > 1e4, `by decades the broken run is seen whole: ${made} J, the axis ends at ${top} J`);
     assertQuiet(page);
     await page.close();
   },

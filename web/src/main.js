@@ -290,9 +290,9 @@ function makePanel(page, isSelection) {
   return el("div.panel", {},
     el("nav", { "aria-label": "sections" }, ...(isSelection ? [] : sections.map((s) => el("a", { href: `#section-${s.id}` }, s.title))),
       runs.length > 1 ? makeRunSwitches(runs, board) : null,
-      el("span.space"), cursors, makeUnitsMenu(units, runs), linkButton(page),
-      el("button", { type: "button", title: "light or dark (T)", onclick: () => page.toggleTheme() }, "◐"),
-      el("button", { type: "button", title: "keys (?)", onclick: () => page.help.showModal() }, "?")),
+      el("div.actions", {}, cursors, makeUnitsMenu(units, runs), linkButton(page),
+        el("button", { type: "button", title: "light or dark (T)", onclick: () => page.toggleTheme() }, "◐"),
+        el("button", { type: "button", title: "keys (?)", onclick: () => page.help.showModal() }, "?"))),
     page.own.node,
     ...sections.map((section) => makeSection(section, page)));
 }

@@ -181,9 +181,9 @@ export class Plot {
     return { x, y, t, isRising: false };
   }
 
-  /** Least and largest of values on an axis. A run that broke down must not squash the others: theirs count, where there are any. */
+  /** Least and largest of values on an axis. A run that broke down must not squash the others: theirs count, where there are any. By decades it does not. */
   boundsOf(curves, range) {
-    const good = curves.filter(({ line }) => !line.hasBroken), list = good.length ? good : curves;
+    const good = curves.filter(({ line }) => !line.hasBroken), list = good.length && !this.hasLogAxis ? good : curves;
     let lo = Infinity, hi = -Infinity;
     for (const { x, y, isRising } of list) {
       for (let i = 0; i < y.length; i++) {
@@ -214,7 +214,7 @@ export class Plot {
       const [unit] = key.split("|"), { text, factor } = units.of(unit), own = curves.filter(({ line }) => line.axisKey === key);
       const zoom = this.yZoom.get(key), [min, max] = zoom ?? this.boundsOf(own, [x.min, x.max]);
       const isEmpty = !(min <= max);
-      return Object.assign(makeAxis({ min: isEmpty ? (this.hasLogAxis ? 1 : 0) : min, max: isEmpty ? 1 : max, isLog: this.hasLogAxis, isTight: Boolean(zoom), floor: this.floor, label: text || "1", factor }), {
+      return Object.assign(makeAxis({ min: isEmpty ? (this.hasLogAxis ? 1 : 0) : min, max: isEmpty ? 1 : max, isLog: this.hasLogAxis, isTight: Boolean(zoom), floor: this.floor, label: text, factor }), {
         key, color: keys.length > 1 && own.length === 1 ? css(`--s${own[0].line.color}`) : undefined,
       });
     });

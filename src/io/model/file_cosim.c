@@ -180,6 +180,43 @@ static void suggest_ends(ItmError* error, const ItmFileMechanism* mechanism, con
              nearest.best == NULL ? list : "");
 }
 
+// "; nearest: 'hydraulics'" for the first word of an end of a bond that names no part of the file.
+static const char* suggest_part(const ItmModelFile* file, const char* full, char* buffer, size_t size)
+{
+    ItmNearest nearest = itm_nearest_start(full, strcspn(full, "."));
+    for (int i = 0; i < file->nmechanism; i++) {
+        itm_nearest_offer(&nearest, file->mechanisms[i].name);
+    }
+    for (int i = 0; i < file->ncircuit; i++) {
+        itm_nearest_offer(&nearest, file->circuits[i].name);
+    }
+    for (int i = 0; i < file->ndrive; i++) {
+        itm_nearest_offer(&nearest, file->drives[i].name);
+    }
+    for (int i = 0; i < file->nfmu; i++) {
+        itm_nearest_offer(&nearest, file->fmus[i].name);
+    }
+    for (int i = 0; i < file->nexternal; i++) {
+        itm_nearest_offer(&nearest, file->externals[i].name);
+    }
+    return nearest.best != NULL ? itm_nearest_format(&nearest, buffer, size) : "";
+}
+
+static ItmStatus refuse_first_end(const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
+{
+    const char* name = NULL;
+    if (find_ports(file, bond->actuator, &name) != ITM_NONE && find_mechanism(file, bond->port, &name) != ITM_NONE) {
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                             "a bond begins with the mechanism: write '%s: %s'", bond->port, bond->actuator);
+    }
+    char hint[120];
+    bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
+    return itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
+                         "a bond begins with an actuator of a mechanism, as in '%s.cyl1', not '%s'%s",
+                         has_name ? file->mechanisms[0].name : "arm", bond->actuator,
+                         suggest_part(file, bond->actuator, hint, sizeof hint));
+}
+
 static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const ItmFileBond* bond, ItmError* error)
 {
     const char *first_name = NULL, *second_name = NULL;
@@ -188,18 +225,16 @@ static ItmStatus add_bond(ItmCosimBuilder* b, const ItmModelFile* file, const It
     int subsystem = second == ITM_NONE ? find_ports(file, bond->port, &second_name) : ITM_NONE;
     ItmStatus status;
     if (first == ITM_NONE) {
-        bool has_name = file->nmechanism > 0 && file->mechanisms[0].name[0] != '\0';
-        status = itm_error_set(error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
-                               "a bond begins with an actuator of a mechanism, as in '%s.cyl1', not '%s'",
-                               has_name ? file->mechanisms[0].name : "arm", bond->actuator);
+        status = refuse_first_end(file, bond, error);
     } else if (second != ITM_NONE) {
         status = add_frame_bond(b, file, bond, first, first_name, second, second_name, error);
     } else if (subsystem == ITM_NONE) {
+        char hint[120];
         status = itm_error_set(
             error, ITM_ERR_INPUT, "itm_file_create_cosim", NULL,
             "a bond ends at a cylinder or motor of a circuit, as in 'hydraulics.cyl1', at a drive, at a port of an FMU or an "
-            "external subsystem, or at an interface of a mechanism, not at '%s'",
-            bond->port);
+            "external subsystem, or at an interface of a mechanism, not at '%s'%s",
+            bond->port, suggest_part(file, bond->port, hint, sizeof hint));
     } else {
         status = itm_cosim_builder_add_bond(b, first, first_name, subsystem, second_name, &bond->options, error);
         bool is_unknown = status != ITM_OK && error != NULL && strstr(error->message, "' has no ") != NULL;

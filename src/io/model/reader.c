@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 // ---------------------------------------------------------------------------- complaints
 
@@ -76,6 +77,8 @@ static const char* const SYNONYMS[][2] = {
     {"piston", "cylinder"},
     {"none", "zoh"},
     {"hold", "zoh"},
+    {"held", "zoh"},
+    {"constant", "zoh"},
 };
 
 // Our word for a synonym, if it is one of the words; NULL otherwise.
@@ -83,7 +86,7 @@ static const char* find_synonym(const ItmNode* typed, const char* const* words, 
 {
     for (size_t i = 0; i < sizeof SYNONYMS / sizeof SYNONYMS[0]; i++) {
         bool is_typed =
-            strlen(SYNONYMS[i][0]) == typed->length && memcmp(SYNONYMS[i][0], typed->text, typed->length) == 0;
+            strlen(SYNONYMS[i][0]) == typed->length && strncasecmp(SYNONYMS[i][0], typed->text, typed->length) == 0;
         for (int k = 0; k < nword && is_typed; k++) {
             if (strcmp(words[k], SYNONYMS[i][1]) == 0) {
                 return words[k];
@@ -248,8 +251,9 @@ double itm_reader_get_real(ItmReader* r, const ItmNode* node, ItmDimension dimen
     ItmQuantity value = itm_reader_get_quantity(r, node);
     if (r->status == ITM_OK && !itm_quantity_fits(value, dimension)) {
         char want[64], got[64];
-        itm_reader_fail(r, node, "wrong unit: expected %s, got %s",
-                        itm_quantity_format_dimension(dimension, want, sizeof want),
+        bool is_angle = itm_quantity_fits((ItmQuantity){.is_bare = false}, dimension);  // rad and deg have no dimension
+        itm_reader_fail(r, node, "wrong unit: expected %s%s, got %s",
+                        itm_quantity_format_dimension(dimension, want, sizeof want), is_angle ? ", rad or deg" : "",
                         itm_quantity_format_dimension(value.dimension, got, sizeof got));
     }
     return r->status == ITM_OK ? value.value : absent;
@@ -273,7 +277,11 @@ static bool get_items(ItmReader* r, const ItmNode* node, int n, const char* expe
     }
     if (node->kind != ITM_NODE_LIST || node->count != n) {
         char found[64];
-        itm_reader_fail(r, node, "expected %s, found %s", expected, itm_document_describe(node, found, sizeof found));
+        bool lacks_commas = node->kind == ITM_NODE_LIST && node->count == 1 && n > 1 &&
+                            node->first->value->kind == ITM_NODE_SCALAR &&
+                            memchr(node->first->value->text, ' ', node->first->value->length) != NULL;
+        itm_reader_fail(r, node, "expected %s, found %s%s", expected, itm_document_describe(node, found, sizeof found),
+                        lacks_commas ? "; put commas between its items" : "");
         return false;
     }
     int i = 0;
@@ -497,6 +505,24 @@ static const struct {
     {"cosim", "elastic_model", "flexible_interface"},
 };
 
+// Keys that people put at the top of a file, and the section that has them.
+static const char* const SECTION_OF[][2] = {
+    {"gravity", "multibody"}, {"bodies", "multibody"},    {"joints", "multibody"}, {"materials", "multibody"},
+    {"shapes", "multibody"},  {"contact", "multibody"},   {"duration", "run"},     {"step", "run"},
+    {"stepper", "run"},       {"output_interval", "run"}, {"bonds", "cosim"},      {"wires", "cosim"},
+    {"macro_step", "cosim"},  {"coupling", "cosim"},
+};
+
+static const char* find_section(const char* what, const char* key)
+{
+    for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0] && strcmp(what, "a model file") == 0; i++) {
+        if (strcmp(SECTION_OF[i][0], key) == 0) {
+            return SECTION_OF[i][1];
+        }
+    }
+    return NULL;
+}
+
 static void fail_unknown_key(ItmReader* r, const ItmNode* key, const char* what, const char* const* keys, int nkey)
 {
     char hint[512], found[64];
@@ -506,6 +532,11 @@ static void fail_unknown_key(ItmReader* r, const ItmNode* key, const char* what,
             itm_reader_fail(r, key, "%s is now '%s' in %s", found, RENAMED_KEYS[i].present, what);
             return;
         }
+    }
+    const char* section = find_section(what, key->text);
+    if (section != NULL) {
+        itm_reader_fail(r, key, "%s is not a key of %s; it is one of '%s'", found, what, section);
+        return;
     }
     suggest(hint, sizeof hint, key, keys, nkey);
     itm_reader_fail(r, key, "%s is not a key of %s%s", found, what, hint);
