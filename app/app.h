@@ -89,6 +89,14 @@ extern const AppCommand app_rerun_command;
 // NULL-terminated list of all commands.
 extern const AppCommand* const app_commands[];
 
+// How a run is spread over processes, of a program for several machines.
+typedef struct AppRunEngine {
+    bool is_server;  // of a process that steps its parts for another one, which has the results
+    ItmStatus (*join)(ItmCosim* cosim, const ItmModelFile* file, ItmError* error);
+} AppRunEngine;
+// NULL: one process.
+extern const AppRunEngine* app_run_engine;
+
 // The command line of a program that offers these commands: the exit status.
 int app_main(int argc, char** argv);
 

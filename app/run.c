@@ -30,6 +30,8 @@ static const AppOption OPTIONS[] = {
 
 #define LOOK_PERIOD 0.05  // s of wall time between two looks at signals and progress
 
+const AppRunEngine* app_run_engine = NULL;
+
 // One run from start to end.
 typedef struct Run {
     ItmModelFile* file;
@@ -76,7 +78,8 @@ static bool choose_checkpoint(Run* r, const AppArguments* arguments, ItmRunOptio
 {
     const char* interval = app_arguments_get(arguments, "--checkpoint");
     options->is_resumed = app_arguments_get(arguments, "--resume") != NULL;
-    if (interval == NULL && !options->is_resumed) {
+    bool is_spread = app_run_engine != NULL && arguments->output != NULL;  // its processes may die
+    if (interval == NULL && !options->is_resumed && !is_spread) {
         return true;
     }
     if (arguments->output == NULL) {
@@ -117,6 +120,28 @@ static void print_recovery(void* user, const ItmMessage* message)
     }
 }
 
+// A process among several that has no results: step its parts until the run is over.
+static int serve(Run* r, const AppArguments* arguments)
+{
+    ItmError error = {0};
+    r->file = app_load(arguments);
+    ItmStatus status = r->file != NULL ? itm_file_create_cosim(&r->cosim, r->file, NULL, &error) : ITM_ERR_INPUT;
+    status = status == ITM_OK ? app_run_engine->join(r->cosim, r->file, &error) : status;
+    status = status == ITM_OK ? itm_ranks_serve(r->cosim, &error) : status;
+    return status == ITM_OK ? APP_FINISHED : APP_BAD_INPUT;
+}
+
+// Create the run. Checkpoints that nobody asked for are left out where the state of a part cannot be kept in a file.
+static ItmStatus create_run(Run* r, ItmRunOptions* options, bool is_asked, ItmError* error)
+{
+    ItmStatus status = itm_run_create(&r->run, r->file, r->cosim, options, error);
+    if (status == ITM_ERR_UNSUPPORTED && options->checkpoint != NULL && !is_asked) {
+        options->checkpoint = NULL;
+        status = itm_run_create(&r->run, r->file, r->cosim, options, error);
+    }
+    return status;
+}
+
 static bool set_up(Run* r, const AppArguments* arguments)
 {
     r->file = app_load(arguments);
@@ -136,6 +161,7 @@ static bool set_up(Run* r, const AppArguments* arguments)
     }
     ItmError error = {0};
     ItmStatus status = itm_file_create_cosim(&r->cosim, r->file, NULL, &error);
+    status = status == ITM_OK && app_run_engine != NULL ? app_run_engine->join(r->cosim, r->file, &error) : status;
     status = status == ITM_OK && !app_report_choose_results(&r->results_path, arguments) ? ITM_ERR_MEMORY : status;
     app_signals_catch();  // from here on there is a file that an interrupted run must finish
     options.path = r->results_path;
@@ -144,7 +170,8 @@ static bool set_up(Run* r, const AppArguments* arguments)
     options.note_step = note_step;
     options.note_row = note_row;
     itm_cosim_set_message_handler(r->cosim, print_recovery, NULL);
-    status = status == ITM_OK ? itm_run_create(&r->run, r->file, r->cosim, &options, &error) : status;
+    bool is_asked = app_arguments_get(arguments, "--checkpoint") != NULL || options.is_resumed;
+    status = status == ITM_OK ? create_run(r, &options, is_asked, &error) : status;
     if (status != ITM_OK) {
         error.status = status;
         app_print_error(&error);
@@ -198,7 +225,8 @@ static int choose_status(ItmVerdict verdict, bool is_strict)
 {
     switch (verdict) {
     case ITM_VERDICT_INTERRUPTED:
-        return 128 + app_signals_get();
+        return app_signals_get() != 0 ? 128 + app_signals_get()
+                                      : APP_BROKE_DOWN;  // a process that is lost is no signal
     case ITM_VERDICT_BROKE_DOWN:
         return APP_BROKE_DOWN;
     case ITM_VERDICT_DOUBTFUL:
@@ -214,6 +242,9 @@ static int finish(Run* r, ItmStatus status, const AppArguments* arguments)
     const char* reason = itm_run_get_reason(r->run);
     if (reason[0] != '\0') {
         fprintf(stderr, "interim: %s\n", reason);
+    }
+    if (itm_ranks_get_info(r->cosim).is_lost && r->checkpoint != NULL) {
+        fprintf(stderr, "interim: continue from the checkpoint '%s' with --resume\n", r->checkpoint);
     }
     ItmCosimScale scale = itm_cosim_get_scale(r->cosim);
     r->summary.energy = scale.energy;
@@ -245,6 +276,11 @@ static void print_summary(Run* r, const char* output)
 static int run(const AppArguments* arguments)
 {
     Run r = {.summary.is_verbose = app_arguments_get(arguments, "--verbose") != NULL};
+    if (app_run_engine != NULL && app_run_engine->is_server) {
+        int served = serve(&r, arguments);
+        tear_down(&r);
+        return served;
+    }
     if (!set_up(&r, arguments)) {
         tear_down(&r);
         return APP_BAD_INPUT;

@@ -112,6 +112,20 @@ static void print_fmus(const ItmModelFile* file)
     }
 }
 
+// Work and messages of processes that step the system together.
+static void print_ranks(const ItmCosim* cosim)
+{
+    ItmRanksInfo info = itm_ranks_get_info(cosim);
+    if (info.count > 1 && info.points > 0) {
+        double n = (double)info.points;
+        printf(
+            "  ranks        %d, %d parts on rank 0; per communication point %.3g ms, of it waiting for messages %.3g "
+            "ms; %.3g kB in %.3g messages, which take %.3g ms alone\n",
+            info.count, info.nown, 1e3 * info.step / n, 1e3 * info.wait / n, 1e-3 * info.bytes / n,
+            (double)info.messages / n, 1e3 * info.message);
+    }
+}
+
 void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* file, ItmCosim* cosim)
 {
     bool has_details = summary->is_verbose || file->model == NULL;
@@ -130,6 +144,7 @@ void app_system_print_summary(const AppRunSummary* summary, const ItmModelFile* 
     }
     print_fmus(file);
     print_coupling(file, cosim, summary->is_verbose);
+    print_ranks(cosim);
 }
 
 // ---------------------------------------------------------------------------- numbers of a report

@@ -1,4 +1,4 @@
-// interim-mpi: a study over the ranks of an MPI job. Rank 0 deals numbered runs and has journal and tables; every other rank executes
+// interim-mpi: a study, or one large system, over the ranks of an MPI job. In a study rank 0 deals numbered runs and has journal and tables; every other rank executes
 // one run at a time in a child process and sends back its line. Which rank executes a run, and when, changes no byte of a table.
 #ifndef INTERIM_MPI_CLUSTER_H
 #define INTERIM_MPI_CLUSTER_H
@@ -16,6 +16,7 @@ typedef enum ClusterTag {
     TAG_HELLO,  // ClusterHello
     TAG_DONE,   // line of a run
     TAG_PING,
+    TAG_RANKS,  // of one system over the ranks
 } ClusterTag;
 
 // What a rank tells about itself once its study is prepared.
@@ -52,6 +53,18 @@ void cluster_dismiss(void);
 int cluster_serve(AppStudy* s);
 // The same for a rank whose study cannot be prepared.
 void cluster_refuse(void);
+
+// run.c: one system over all ranks
+const AppRunEngine* cluster_choose_run_engine(int rank);
+// The end of a run; of a rank that could not take part, too.
+void cluster_leave_run(void);
+
+// lifeline.c: connections of all ranks to rank 0 that carry nothing. The operating system closes them when a process dies, whatever it was
+// doing. All ranks call open and close.
+void cluster_lifeline_open(int rank, int nrank);
+// The first rank that has died, as far as this rank can see; ITM_NONE: none.
+int cluster_lifeline_find_dead(void);
+void cluster_lifeline_close(void);
 
 // main.c
 extern bool cluster_can_finalize;    // false: a rank has died, which MPI_Finalize would wait for

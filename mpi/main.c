@@ -1,5 +1,6 @@
-// interim-mpi: the commands study and sweep over the ranks of an MPI job.
+// interim-mpi: the commands study and sweep, and run for one large system, over the ranks of an MPI job.
 //   mpirun -n 64 interim-mpi study tolerance.yaml
+//   mpirun -n 4 interim-mpi run cranes.yaml -o cranes.csv
 #include "cluster.h"
 
 #include <stdio.h>
@@ -99,7 +100,7 @@ char* cluster_receive(const MPI_Status* status)
 
 static bool is_offered(const char* word)
 {
-    static const char* const WORDS[] = {"study", "sweep", "help", "--help", "-h", "--version", "-V"};
+    static const char* const WORDS[] = {"study", "sweep", "run", "help", "--help", "-h", "--version", "-V"};
     for (size_t i = 0; i < sizeof WORDS / sizeof WORDS[0]; i++) {
         if (strcmp(word, WORDS[i]) == 0) {
             return true;
@@ -108,15 +109,23 @@ static bool is_offered(const char* word)
     return false;
 }
 
+static bool is_run(int argc, char** argv)
+{
+    return argc > 1 && strcmp(argv[1], "run") == 0;
+}
+
 static int run(int argc, char** argv, int rank, int nrank)
 {
     bool is_offered_here = argc > 1 && is_offered(argv[1]);
     if (!is_offered_here) {
-        fprintf(stderr, "interim-mpi: expected study or sweep%s%s; the other commands need no cluster: use interim\n",
+        fprintf(stderr,
+                "interim-mpi: expected study, sweep or run%s%s; the other commands need no cluster: use interim\n",
                 argc > 1 ? ", not " : "", argc > 1 ? argv[1] : "");
         return APP_BAD_INPUT;
     }
-    if (nrank > 1) {
+    if (nrank > 1 && is_run(argc, argv)) {
+        app_run_engine = cluster_choose_run_engine(rank);
+    } else if (nrank > 1) {
         app_study_engine = rank == 0 ? &DEALER : &WORKER;
     }
     return app_main(argc, argv);
@@ -138,10 +147,11 @@ int main(int argc, char** argv)
         }
     }
     int status = run(argc, argv, rank, nrank);
-    if (rank > 0 && !has_served) {
+    if (nrank > 1 && is_run(argc, argv)) {
+        cluster_leave_run();
+    } else if (rank > 0 && !has_served) {
         cluster_refuse();
-    }
-    if (rank == 0) {
+    } else if (rank == 0) {
         cluster_dismiss();
     }
     fflush(NULL);
@@ -158,5 +168,6 @@ int main(int argc, char** argv)
         cluster_pause();
     }
     MPI_Finalize();
+    cluster_lifeline_close();  // not before: a rank that has not read its last message would take it for a death
     return rank == 0 ? status : APP_FINISHED;
 }

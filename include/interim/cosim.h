@@ -676,6 +676,64 @@ ITM_API int itm_cosim_find_output(const ItmCosim* cosim, const char* name);
 // Compute all outputs of the current state, values (count). The state does not change.
 ITM_API ItmStatus itm_cosim_compute_outputs(ItmCosim* cosim, double* values);
 
+// ---------------------------------------------------------------------------- several processes
+
+// Processes (ranks) on one or more machines can step one system together. Every rank builds the whole system from the same model;
+// each steps the parts placed on it, and rank 0 has the results. Mechanisms send their interface models (mobility, free
+// acceleration, lengths, rates) to the ranks of their partners once per macro step and receive impulses and moments. All sums have
+// a fixed order: the number of ranks and the placement change no bit.
+//
+// Rank 0 calls itm_ranks_join and uses the system as any other; the other ranks call itm_ranks_join and itm_ranks_serve. The
+// library has no network code: the caller gives it functions that carry messages.
+
+// Messages between ranks. Messages from one rank to another arrive in the order in which they were sent.
+typedef struct ItmTransport {
+    void* self;       // first argument of the functions
+    int rank, count;  // of this process, 0 <= rank < count; number of processes
+    // Send `size` bytes; may return before they arrive, but not wait for the receiver to ask for them. Any status but ITM_OK: the
+    // rank cannot be reached, with the reason in error.
+    ItmStatus (*send)(void* self, int rank, const void* bytes, size_t size, ItmError* error);
+    // Wait for the next message from a rank, at most `room` bytes; its length into size.
+    ItmStatus (*receive)(void* self, int rank, void* bytes, size_t room, size_t* size, ItmError* error);
+} ItmTransport;
+
+// Rank of a mechanism or subsystem, by its name; taken modulo the number of ranks.
+typedef struct ItmPlacement {
+    const char* name;
+    int rank;
+} ItmPlacement;
+
+// Choose the rank of every part: `places` (nplace, NULL: none) first, then the others so that all ranks have about the same cost.
+// Parts that must be on one rank stay together: subsystems connected by wires or by one interface model, mechanisms connected by
+// frames, foreign mechanisms and their partners. Parts whose state cannot be sent are on rank 0. ranks: of the mechanisms, then of
+// the subsystems (nmechanism + nsubsystem). The costs are measured by a few macro steps of `trial`, a system of its own, which is
+// of no use afterwards. ITM_ERR_INPUT: error->field is the name that cannot be placed.
+ITM_API ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, const ItmPlacement* places, int nplace,
+                                   ItmError* error);
+// Join the other ranks, before the first step. ranks: from itm_ranks_choose in rank 0, ignored elsewhere. All ranks call it with the
+// same system. ITM_ERR_INPUT: they have different ones. ITM_ERR_IO: a rank cannot be reached.
+ITM_API ItmStatus itm_ranks_join(ItmCosim* cosim, const ItmTransport* transport, const int* ranks, ItmError* error);
+// Step the parts of this rank until rank 0 destroys its system. ITM_ERR_IO: rank 0 cannot be reached. Not for rank 0.
+ITM_API ItmStatus itm_ranks_serve(ItmCosim* cosim, ItmError* error);
+
+// Work and messages of this rank so far.
+typedef struct ItmRanksInfo {
+    int count;      // ranks, 1: one process
+    int nown;       // mechanisms and subsystems on this rank
+    long points;    // macro steps
+    long messages;  // sent and received
+    double bytes;   // in them
+    double step;    // wall time of the macro steps, s
+    double wait;    // of it, sending and waiting for messages, s
+    double
+        message;  // rank 0: least time of one message each way between it and all others, as long as those of a step, s
+    bool is_lost;  // a rank could not be reached; the system is in the state of the last communication point
+} ItmRanksInfo;
+// Work and messages of this rank so far.
+ITM_API ItmRanksInfo itm_ranks_get_info(const ItmCosim* cosim);
+// Rank of a part: mechanisms first, then subsystems; ITM_NONE if out of range.
+ITM_API int itm_ranks_get_rank(const ItmCosim* cosim, int part);
+
 ITM_EXTERN_C_END
 
 #endif

@@ -128,6 +128,8 @@ typedef struct ItmFileCosim {
     int nbond;
     ItmFileConnection* aliases;  // aliases of results: `to` for `from`        (nalias)
     int nalias;
+    ItmPlacement* placement;  // ranks of parts, where several processes step the system  (nplacement)
+    int nplacement;
     ItmFilePlace place;  // position of the section; line 0: none
 } ItmFileCosim;
 

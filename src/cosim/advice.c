@@ -207,6 +207,7 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     ITM_GUARD(x != NULL && radius != NULL && nstep >= 1 && nstep <= MOST_STEPS, ITM_ERR_ARGUMENT);
     ItmStates states;
     ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
+    status = status == ITM_OK ? itm_ranks_refuse(x, "itm_cosim_compute_radius") : status;
     status = status == ITM_OK ? refuse_foreign(x) : status;
     if (status != ITM_OK) {
         return status;

@@ -421,7 +421,9 @@ static void measure_bond(ItmCosim* x, ItmFrameBond* bond)
 void itm_assembly_measure_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nframe_bond; i++) {
-        measure_bond(x, &x->frame_bonds[i]);
+        if (itm_ranks_is_own(x, x->mechanisms[get_end(x, &x->frame_bonds[i], true)->mechanism].rank)) {
+            measure_bond(x, &x->frame_bonds[i]);
+        }
     }
 }
 
@@ -429,7 +431,7 @@ void itm_assembly_arrive_all(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        if (part->assembly != ITM_NONE) {
+        if (part->assembly != ITM_NONE && itm_ranks_is_own(x, part->rank)) {
             itm_data_refresh(part->model, part->data);
             itm_rim_measure(part->model, part->data, &part->rim);
         }

@@ -676,8 +676,12 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
 ItmStatus itm_cosim_set_macro_step(ItmCosim* x, double H)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus status = itm_ranks_refuse(x, __func__);
+    if (status != ITM_OK) {
+        return status;
+    }
     x->options.macro_step = x->step = H;
-    ItmStatus status = check_options(&x->options, &x->error);
+    status = check_options(&x->options, &x->error);
     status = status == ITM_OK ? fit_parts(x, &x->error) : status;
     return status == ITM_OK ? itm_cosim_reset(x) : status;
 }
@@ -687,6 +691,7 @@ void itm_cosim_destroy(ItmCosim* x)
     if (x == NULL) {
         return;
     }
+    itm_ranks_destroy(x);
     itm_pool_destroy(x->pool);
     itm_inputs_destroy(x);
     itm_cosim_free_outputs(x);

@@ -123,8 +123,18 @@ typedef struct ItmAssembly {
 
 #define ITM_MECHANISM_COUNTERS 2
 
+// What a mechanism adds to the energy balance and the verdict, at a communication point; doubles only.
+typedef struct ItmAccount {
+    double booked[ITM_LEDGER_COUNT];
+    double kinetic, potential, start;        // J
+    double p[3], L[3], p_size, L_size;       // momenta, where they are judged       N s, N m s
+} ItmAccount;
+
 typedef struct ItmMechanism {
     char* name;
+    int  rank;               // process that steps it (ranks.c)
+    ItmAccount account;      // of the last communication point
+    bool has_account;        // its process has sent it
     const ItmModel* model;   // without bodies for a foreign mechanism
     ItmForeign* foreign;     // simulated elsewhere, or NULL
     ItmModel* empty;         // model of a foreign mechanism, owned
@@ -169,6 +179,7 @@ typedef struct ItmSubsystemInstance {
     double   step;           // h, s
     long     period;         // ticks of its group between two steps
     int      group;
+    int      rank;           // process that steps it, that of its group
     int      wire, nwire;    // those that feed it
     bool     is_watched;     // a wire reads its outputs
     int*     bonds;          // by port, or ITM_NONE                                (nport)
@@ -203,6 +214,8 @@ typedef struct ItmGroup {
     int  nsubsystem, ninterface_model;
     int* subsystems;            // sampled ones first, in the order of their wires     (nsubsystem)
     ItmInterfaceModel** interface_models;       // interface models that they share                    (ninterface_model)
+    int  rank;               // process that steps them
+    bool is_late;            // mechanisms of other processes are at its bonds or wires: it waits for them
     ItmStatus status;
     ItmError error;
     double cost;             // s
@@ -237,6 +250,11 @@ typedef struct ItmMachineWatch {
     double size;             // m
     double error;            // largest magnitude of ItmBalance.error
 } ItmMachineWatch;
+
+// What failed first in a macro step: processes that step together report what one process would.
+typedef struct ItmFailure {
+    int phase, kind, index;  // phase of the step; group, assembly or mechanism; its number
+} ItmFailure;
 
 // A quantity with a bound.
 typedef struct ItmJudged {
@@ -274,6 +292,9 @@ struct ItmCosim {
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts
     ItmError error;
+    ItmFailure failure;
+    struct ItmRanks* ranks;  // the other processes that step this system, or NULL
+    int      rank;           // number of this process among them, 0 alone
     int      driven;         // mechanism whose micro steps the caller takes, or ITM_NONE
     bool     is_driving;     // and they have begun
 
@@ -312,11 +333,19 @@ void itm_cosim_restore_notes(ItmCosim* x, const void* bytes);
 ItmStatus itm_cosim_refuse_unsaved(ItmCosim* x, const char* function);
 // The present state of the parts is the start from now on; forces and outputs are computed anew.
 void itm_cosim_start_here(ItmCosim* x);
+// One part to or from a message; with the state of a mechanism or subsystem. False: a state cannot be restored.
+bool itm_cosim_move_mechanism(ItmMechanism* part, ItmPacket* packet);
+void itm_cosim_move_subsystem(ItmSubsystemInstance* subsystem, ItmPacket* packet);
+// Samples of controls at the communication point, as far as they are due; h_factor 0: outputs only. is_late: those of groups that wait for
+// mechanisms of other processes, or all others.
+ItmStatus itm_cosim_run_sampled(ItmCosim* x, double h_factor, bool is_late);
 // The two halves of a macro step: up to the interface models, and from the micro steps on. itm_cosim_abandon restores the state before
 // the first half and returns `status`.
 ItmStatus itm_cosim_prepare(ItmCosim* x);
 ItmStatus itm_cosim_finish(ItmCosim* x);
 ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status);
+// A macro step in another process than rank 0, which decides whether it stands.
+ItmStatus itm_cosim_step_along(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- mechanism.c
 
@@ -439,6 +468,8 @@ void itm_wires_feed_mechanism(ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- ledger.c
 
+// Fill the accounts of the mechanisms that this process steps, and of those whose process has sent none.
+void itm_ledger_take_accounts(ItmCosim* x);
 // At the end of a macro step: residual power and energy of every bond, coupling energy error, throughput.
 void itm_ledger_book_bonds(ItmCosim* x);
 
@@ -454,7 +485,9 @@ typedef struct ItmBalance {
     double
         error;  // energy that has no source: stored + lost - start - supply - load - motions; coupling energy errors are in it
 } ItmBalance;
-// After itm_data_close_ledger or itm_model_compute_outputs of all mechanisms.
+// Sum over the accounts of the mechanisms, circuits and bonds, in their order.
+ItmBalance itm_ledger_sum(const ItmCosim* x);
+// The same with new accounts. After itm_data_close_ledger or itm_model_compute_outputs of all mechanisms.
 ItmBalance itm_cosim_compute_balance(ItmCosim* x);
 
 // ---------------------------------------------------------------------------- verdict.c
@@ -465,7 +498,9 @@ ItmStatus itm_verdict_create(ItmCosim* x, double* state, ItmError* error);
 void itm_verdict_destroy(ItmCosim* x);
 // The start, before the first step; nothing afterwards.
 void itm_verdict_begin(ItmCosim* x);
-// Compare the state that a step has reached with all bounds. ITM_ERR_DIVERGED: energy has come from nowhere.
+// Close the accounts of the mechanisms that this process steps, at the state that a step has reached.
+void itm_verdict_close(ItmCosim* x);
+// Compare that state with all bounds, by the accounts. ITM_ERR_DIVERGED: energy has come from nowhere.
 ItmStatus itm_verdict_update(ItmCosim* x, double time);
 // Give a message to the handler, if there is one; nothing in trials.
 void itm_cosim_send_message(const ItmCosim* x, ItmMessageKind kind, double time, const char* where, const char* text);
@@ -482,6 +517,42 @@ void itm_inputs_destroy(ItmCosim* x);
 
 ItmStatus itm_cosim_name_outputs(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error);
 void itm_cosim_free_outputs(ItmCosim* x);
+
+// Outputs of the parts that a process steps, into values (noutput); the others are left as they are.
+ItmStatus itm_cosim_compute_own_outputs(ItmCosim* x, double* values);
+// The process that computes each output, into ranks (noutput); ITM_NONE: rank 0, from what all have sent.
+void itm_cosim_find_output_ranks(ItmCosim* x, int* ranks);
+
+// ---------------------------------------------------------------------------- ranks.c
+
+// Steps of a system over several processes. All but the last two do nothing in a system of one process.
+// Interface models from the mechanisms to the processes of their groups, impulses back, motion at the end of the step to those that
+// sample it. `status`: of this process so far; returns it, or that another process has failed.
+ItmStatus itm_ranks_exchange_models(ItmCosim* x, ItmStatus status);
+ItmStatus itm_ranks_exchange_impulses(ItmCosim* x, ItmStatus status);
+ItmStatus itm_ranks_exchange_arrivals(ItmCosim* x, ItmStatus status);
+// An order of rank 0 to the others.
+typedef enum ItmRanksOrder {
+    ITM_RANKS_STEP = 1,  // a macro step; the last one stands
+    ITM_RANKS_ABANDON,   // the last one does not
+    ITM_RANKS_RESET,
+    ITM_RANKS_RESTORE,  // with a whole state
+    ITM_RANKS_OUTPUTS,
+    ITM_RANKS_ECHO,  // send as many bytes as came
+    ITM_RANKS_END,
+} ItmRanksOrder;
+ItmStatus itm_ranks_order(ItmCosim* x, ItmRanksOrder order, const void* bytes, size_t size);
+// Rank 0: the parts of all others as they are after the step; the failure that one process would report. Others: send their own.
+ItmStatus itm_ranks_gather(ItmCosim* x, ItmStatus status);
+ItmStatus itm_ranks_gather_outputs(ItmCosim* x, double* values);
+// ITM_ERR_UNSUPPORTED where several processes step the system.
+ItmStatus itm_ranks_refuse(ItmCosim* x, const char* function);
+void itm_ranks_destroy(ItmCosim* x);
+
+static inline bool itm_ranks_is_own(const ItmCosim* x, int rank)
+{
+    return rank == x->rank;
+}
 
 // ---------------------------------------------------------------------------- circuit.c
 

@@ -69,6 +69,10 @@ static ItmStatus reduce(ItmCosim* x, int mechanism)
 ItmStatus itm_cosim_begin_step(ItmCosim* x, int mechanism, int K, bool use_heun, double* W, double* a0)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus refused = itm_ranks_refuse(x, __func__);
+    if (refused != ITM_OK) {
+        return refused;
+    }
     bool is_again = x->driven == mechanism && !x->is_driving && K > 0;
     if (mechanism < 0 || mechanism >= x->nmechanism || K < 0 || (x->driven != ITM_NONE && !is_again)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,

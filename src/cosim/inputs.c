@@ -141,6 +141,10 @@ double itm_cosim_get_input_value(const ItmCosim* x, int input)
 ItmStatus itm_cosim_set_input_value(ItmCosim* x, int input, double value)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
+    ItmStatus refused = itm_ranks_refuse(x, __func__);
+    if (refused != ITM_OK) {
+        return refused;
+    }
     const ItmInputInfo* it = input >= 0 && input < x->ninput ? &x->inputs[input] : NULL;
     if (it == NULL || !isfinite(value)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL,

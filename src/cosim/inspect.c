@@ -69,6 +69,10 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
     if (view == NULL || interface < 0 || interface >= itm_cosim_get_interface_count(x)) {
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "there is no interface %d", interface);
     }
+    ItmStatus refused = itm_ranks_refuse(x, __func__);
+    if (refused != ITM_OK) {
+        return refused;
+    }
     memset(view, 0, sizeof *view);
     bool is_frame = interface < x->ninterface;
     int mechanism, first;

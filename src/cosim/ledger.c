@@ -35,7 +35,7 @@ void itm_ledger_book_bonds(ItmCosim* x)
 {
     for (int k = 0; k < x->nmechanism; k++) {
         ItmMechanism* part = &x->mechanisms[k];
-        if (part->nbond == 0) {
+        if (part->nbond == 0 || !itm_ranks_is_own(x, part->rank)) {
             continue;
         }
         itm_mechanism_look_at_ports(part);
@@ -65,23 +65,35 @@ static double compute_free_work(const ItmCosim* x, const ItmSubsystemInstance* s
     return has_free_port ? work : 0.0;
 }
 
-static void add_mechanisms(ItmCosim* x, ItmBalance* sum)
+void itm_ledger_take_accounts(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
-        const ItmMechanism* part = &x->mechanisms[i];
-        double booked[ITM_LEDGER_COUNT];
-        itm_data_read_ledger(part->data, booked);
-        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
-            sum->booked[k] += booked[k];
+        ItmMechanism* part = &x->mechanisms[i];
+        if (itm_ranks_is_own(x, part->rank) || (x->rank == 0 && !part->has_account)) {
+            ItmAccount* account = &part->account;
+            itm_data_read_ledger(part->data, account->booked);
+            itm_data_refresh_energy(part->model, part->data);
+            account->kinetic = itm_forces_compute_kinetic(part->model, part->data);
+            account->potential = itm_forces_compute_potential(part->model, part->data);
+            account->start = *part->data->energy.start;
         }
-        itm_data_refresh_energy(part->model, part->data);
-        sum->kinetic += itm_forces_compute_kinetic(part->model, part->data);
-        sum->potential += itm_forces_compute_potential(part->model, part->data);
-        sum->start += *part->data->energy.start;
     }
 }
 
-ItmBalance itm_cosim_compute_balance(ItmCosim* x)
+static void add_mechanisms(const ItmCosim* x, ItmBalance* sum)
+{
+    for (int i = 0; i < x->nmechanism; i++) {
+        const ItmAccount* account = &x->mechanisms[i].account;
+        for (int k = 0; k < ITM_LEDGER_COUNT; k++) {
+            sum->booked[k] += account->booked[k];
+        }
+        sum->kinetic += account->kinetic;
+        sum->potential += account->potential;
+        sum->start += account->start;
+    }
+}
+
+ItmBalance itm_ledger_sum(const ItmCosim* x)
 {
     ItmBalance sum = {0};
     add_mechanisms(x, &sum);
@@ -110,6 +122,12 @@ ItmBalance itm_cosim_compute_balance(ItmCosim* x)
     sum.error += sum.booked[ITM_LEDGER_DISSIPATED] + sum.booked[ITM_LEDGER_FRICTION] + sum.booked[ITM_LEDGER_IMPACT] -
                  sum.booked[ITM_LEDGER_MOTION];
     return sum;
+}
+
+ItmBalance itm_cosim_compute_balance(ItmCosim* x)
+{
+    itm_ledger_take_accounts(x);
+    return itm_ledger_sum(x);
 }
 
 // ---------------------------------------------------------------------------- looking

@@ -159,7 +159,8 @@ ItmStatus itm_linear_create(ItmLinear** linear, ItmCosim* x, const int* inputs, 
     ITM_GUARD(linear != NULL && x != NULL && (inputs != NULL || ninput <= 0) && (outputs != NULL || noutput <= 0),
               ITM_ERR_ARGUMENT);
     *linear = NULL;
-    ItmStatus status = check_request(x, inputs, ninput, outputs, noutput);
+    ItmStatus status = itm_ranks_refuse(x, __func__);
+    status = status == ITM_OK ? check_request(x, inputs, ninput, outputs, noutput) : status;
     if (status != ITM_OK) {
         return status;
     }

@@ -17,7 +17,25 @@ typedef struct Sink {
     double* values;   // NULL: naming
     int count;        // outputs so far
     bool has_failed;  // no memory for a name
+    int* ranks;       // the process that computes each output, to be filled, or NULL
+    int rank;         // the process of the outputs that follow; ITM_NONE: rank 0, from what all have sent
 } Sink;
+
+// Outputs that follow belong to a part of a process. Whether they are computed here.
+static bool open_part(Sink* sink, int rank)
+{
+    sink->rank = rank;
+    return sink->values != NULL && itm_ranks_is_own(sink->x, rank);
+}
+
+// Go on by n outputs that a part has computed, or another process has.
+static void pass(Sink* sink, int n)
+{
+    for (int i = 0; i < n && sink->ranks != NULL; i++) {
+        sink->ranks[sink->count + i] = sink->rank;
+    }
+    sink->count += n;
+}
 
 static void name_output(Sink* sink, const char* part, const char* element, const char* quantity, ItmOutputInfo info)
 {
@@ -36,17 +54,18 @@ static void emit(Sink* sink, const char* part, const char* element, const char* 
                  const char* description, double value)
 {
     if (sink->values != NULL) {
-        sink->values[sink->count] = value;
-    } else if (sink->x->outputs != NULL) {
+        bool is_here = sink->rank == ITM_NONE || itm_ranks_is_own(sink->x, sink->rank);
+        sink->values[sink->count] = is_here ? value : sink->values[sink->count];
+    } else if (sink->x->outputs != NULL && sink->ranks == NULL) {
         name_output(sink, part, element, quantity, (ItmOutputInfo){.unit = unit, .description = description});
     }
-    sink->count++;
+    pass(sink, 1);
 }
 
 // ---------------------------------------------------------------------------- parts
 
 // Ports, then outputs of its own.
-static ItmStatus emit_foreign(Sink* sink, ItmMechanism* part)
+static ItmStatus emit_foreign(Sink* sink, ItmMechanism* part, bool is_here)
 {
     ItmForeign* f = part->foreign;
     for (int i = 0; i < f->n; i++) {
@@ -56,50 +75,54 @@ static ItmStatus emit_foreign(Sink* sink, ItmMechanism* part)
         emit(sink, part->name, port, "force", "N", "mean force on the port over the last macro step", f->f[i]);
     }
     ItmStatus status = ITM_OK;
-    if (sink->values != NULL && f->table.noutput > 0) {
+    bool is_naming = sink->values == NULL && sink->ranks == NULL && sink->x->outputs != NULL;
+    if (is_here && f->table.noutput > 0) {
         status = f->table.get_outputs(f->table.self, sink->values + sink->count, &sink->x->error);
     }
-    for (int i = 0; i < f->table.noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
+    for (int i = 0; i < f->table.noutput && is_naming; i++) {
         name_output(sink, part->name, "", f->table.outputs[i].name, f->table.outputs[i]);
         sink->count++;
     }
-    sink->count += sink->values != NULL || sink->x->outputs == NULL ? f->table.noutput : 0;
+    pass(sink, is_naming ? 0 : f->table.noutput);
     return status;
 }
 
 static ItmStatus emit_mechanism(Sink* sink, ItmMechanism* part)
 {
+    bool is_here = open_part(sink, part->rank);
     if (part->foreign != NULL) {
-        return emit_foreign(sink, part);
+        return emit_foreign(sink, part, is_here);
     }
     int n = itm_model_get_output_count(part->model);
+    bool is_naming = sink->values == NULL && sink->ranks == NULL && sink->x->outputs != NULL;
     ItmStatus status = ITM_OK;
-    if (sink->values != NULL) {
+    if (is_here) {
         status = itm_model_compute_outputs(part->model, part->data, sink->values + sink->count);
         if (status != ITM_OK) {
             sink->x->error = *itm_data_get_error(part->data);
         }
     }
-    for (int i = 0; i < n && sink->values == NULL && sink->x->outputs != NULL; i++) {
+    for (int i = 0; i < n && is_naming; i++) {
         ItmOutputInfo info = itm_model_get_output_info(part->model, i);
         name_output(sink, part->name, "", info.name, info);
         sink->count++;
     }
-    sink->count += sink->values != NULL || sink->x->outputs == NULL ? n : 0;
+    pass(sink, is_naming ? 0 : n);
     return status;
 }
 
 static void emit_subsystem(Sink* sink, ItmSubsystemInstance* subsystem)
 {
     const ItmSubsystem* table = &subsystem->table;
-    if (sink->values != NULL && table->noutput > 0) {
+    bool is_naming = sink->values == NULL && sink->ranks == NULL && sink->x->outputs != NULL;
+    if (open_part(sink, subsystem->rank) && table->noutput > 0) {
         table->get_outputs(table->self, sink->values + sink->count);
     }
-    for (int i = 0; i < table->noutput && sink->values == NULL && sink->x->outputs != NULL; i++) {
+    for (int i = 0; i < table->noutput && is_naming; i++) {
         name_output(sink, subsystem->name, "", table->outputs[i].name, table->outputs[i]);
         sink->count++;
     }
-    sink->count += sink->values != NULL || sink->x->outputs == NULL ? table->noutput : 0;
+    pass(sink, is_naming ? 0 : table->noutput);
 }
 
 // ---------------------------------------------------------------------------- coupling
@@ -149,7 +172,7 @@ static void emit_models(Sink* sink)
             continue;
         }
         ItmRimSpectrum spectrum = {0};
-        if (sink->values != NULL) {
+        if (open_part(sink, part->rank)) {
             spectrum = itm_mechanism_look(part);
         }
         emit(sink, "rim", part->name, "rank", "1", "rank of the mobility at its interfaces, without contacts",
@@ -216,10 +239,15 @@ static ItmStatus walk(Sink* sink)
     for (int i = 0; i < x->nsubsystem; i++) {
         emit_subsystem(sink, &x->subsystems[i]);
     }
+    if (sink->values != NULL && x->rank == 0 && status == ITM_OK) {
+        status = itm_ranks_gather_outputs(x, sink->values);  // with the accounts that the energies need
+    }
+    sink->rank = ITM_NONE;
     emit_bonds(sink);
     emit_frame_bonds(sink);
     emit_models(sink);
-    if (x->nmechanism + x->nsubsystem > 1) {
+    sink->rank = ITM_NONE;
+    if (x->nmechanism + x->nsubsystem > 1 && x->rank == 0) {
         emit_energies(sink);
     }
     return status;
@@ -291,11 +319,29 @@ int itm_cosim_find_output(const ItmCosim* x, const char* name)
     return name != NULL ? itm_names_find(&x->output_names, name, strlen(name)) : ITM_NONE;
 }
 
+ItmStatus itm_cosim_compute_own_outputs(ItmCosim* x, double* values)
+{
+    Sink sink = {.x = x, .values = values};
+    ItmStatus status = walk(&sink);
+    itm_ledger_take_accounts(x);
+    return status;
+}
+
+void itm_cosim_find_output_ranks(ItmCosim* x, int* ranks)
+{
+    Sink sink = {.x = x, .ranks = ranks};
+    for (int i = 0; i < x->noutput; i++) {
+        ranks[i] = ITM_NONE;
+    }
+    walk(&sink);
+}
+
 ItmStatus itm_cosim_compute_outputs(ItmCosim* x, double* values)
 {
     ITM_GUARD(x != NULL && values != NULL, ITM_ERR_ARGUMENT);
     Sink sink = {.x = x, .values = values};
-    ItmStatus status = walk(&sink);
+    ItmStatus status = itm_ranks_order(x, ITM_RANKS_OUTPUTS, NULL, 0);
+    status = status == ITM_OK ? walk(&sink) : status;
     for (int i = 0; i < x->nalias && status == ITM_OK; i++) {
         values[sink.count + i] = values[x->alias_of[i]];
     }

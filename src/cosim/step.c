@@ -12,10 +12,20 @@
 
 #include "base/error.h"
 #include "base/guard.h"
+#include "base/packet.h"
 
 #include <string.h>
 
+// Phases of a step, in the order in which one process would notice that they fail.
+enum { PHASE_SAMPLES, PHASE_MODELS, PHASE_GROUPS, PHASE_MECHANISMS };
+
 // ---------------------------------------------------------------------------- state
+
+// Whether this process has the state of a part: its own, and rank 0 those of all.
+static bool has_part(const ItmCosim* x, int rank)
+{
+    return x->rank == 0 || itm_ranks_is_own(x, rank);
+}
 
 static size_t get_mechanism_size(const ItmMechanism* part)
 {
@@ -90,18 +100,29 @@ static ItmStatus copy_out(const ItmCosim* x, char* bytes)
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        ItmStatus saved = save_mechanism(part, bytes);
+        ItmStatus saved = has_part(x, part->rank) ? save_mechanism(part, bytes) : ITM_OK;
         status = status == ITM_OK ? saved : status;
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
         const ItmSubsystemInstance* subsystem = &x->subsystems[i];
-        save_subsystem(subsystem, bytes);
-        bytes += get_subsystem_size(subsystem);
-        memcpy(bytes, subsystem->offset, get_port_size(subsystem));
-        bytes += get_port_size(subsystem);
+        if (has_part(x, subsystem->rank)) {
+            save_subsystem(subsystem, bytes);
+            memcpy(bytes + get_subsystem_size(subsystem), subsystem->offset, get_port_size(subsystem));
+        }
+        bytes += get_subsystem_size(subsystem) + get_port_size(subsystem);
     }
     return status;
+}
+
+// State, then offsets, inputs and outputs.
+static void take_subsystem(ItmSubsystemInstance* subsystem, const char* bytes)
+{
+    restore_subsystem(subsystem, bytes);
+    memcpy(subsystem->offset, bytes + get_subsystem_size(subsystem), get_port_size(subsystem));
+    if (subsystem->table.input_start != NULL && subsystem->table.ninput > 0) {
+        subsystem->table.set_inputs(subsystem->table.self, subsystem->u);
+    }
 }
 
 static ItmStatus copy_in(ItmCosim* x, const char* bytes)
@@ -111,21 +132,46 @@ static ItmStatus copy_in(ItmCosim* x, const char* bytes)
     bytes += sizeof(double) * x->nstate;
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
-        ItmStatus restored = restore_mechanism(part, bytes);
+        ItmStatus restored = has_part(x, part->rank) ? restore_mechanism(part, bytes) : ITM_OK;
         status = status == ITM_OK ? restored : status;
+        part->has_account = false;
         bytes += get_mechanism_size(part);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
         ItmSubsystemInstance* subsystem = &x->subsystems[i];
-        restore_subsystem(subsystem, bytes);
-        bytes += get_subsystem_size(subsystem);
-        memcpy(subsystem->offset, bytes, get_port_size(subsystem));
-        if (subsystem->table.input_start != NULL && subsystem->table.ninput > 0) {
-            subsystem->table.set_inputs(subsystem->table.self, subsystem->u);
+        if (has_part(x, subsystem->rank)) {
+            take_subsystem(subsystem, bytes);
         }
-        bytes += get_port_size(subsystem);
+        bytes += get_subsystem_size(subsystem) + get_port_size(subsystem);
     }
     return status;
+}
+
+bool itm_cosim_move_mechanism(ItmMechanism* part, ItmPacket* p)
+{
+    char* bytes = itm_packet_take(p, get_mechanism_size(part));
+    ItmStatus status = bytes == NULL                ? ITM_OK
+                       : p->use == ITM_PACKET_WRITE ? save_mechanism(part, bytes)
+                                                    : restore_mechanism(part, bytes);
+    itm_packet_move(p, &part->data->info, sizeof part->data->info);
+    itm_packet_move(p, &part->account, sizeof part->account);
+    itm_packet_move_reals(p, part->nswitch, ITM_MECHANISM_COUNTERS);
+    itm_packet_move_reals(p, part->rim.s, part->rim.n);
+    itm_packet_move_reals(p, part->rim.w, part->rim.n);
+    itm_packet_move_reals(p, &part->cost, 1);
+    itm_packet_move_reals(p, &part->cost_rim, 1);
+    return status == ITM_OK;
+}
+
+void itm_cosim_move_subsystem(ItmSubsystemInstance* subsystem, ItmPacket* p)
+{
+    char* bytes = itm_packet_take(p, get_subsystem_size(subsystem) + get_port_size(subsystem));
+    if (bytes != NULL && p->use == ITM_PACKET_WRITE) {
+        save_subsystem(subsystem, bytes);
+        memcpy(bytes + get_subsystem_size(subsystem), subsystem->offset, get_port_size(subsystem));
+    } else if (bytes != NULL) {
+        take_subsystem(subsystem, bytes);
+    }
 }
 
 static ItmStatus refuse_state(ItmCosim* x, ItmStatus status, const char* verb)
@@ -219,7 +265,8 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
         return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "a state has %zu bytes, got %zu",
                              itm_cosim_get_state_size(x), size);
     }
-    return refuse_state(x, copy_in(x, bytes), "restored");
+    ItmStatus status = itm_ranks_order(x, ITM_RANKS_RESTORE, bytes, size);
+    return status == ITM_OK ? refuse_state(x, copy_in(x, bytes), "restored") : status;
 }
 
 // ---------------------------------------------------------------------------- start
@@ -227,19 +274,23 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
 static void measure_one(void* context, int job)
 {
     ItmCosim* x = context;
-    itm_mechanism_measure(x, &x->mechanisms[job]);
+    if (itm_ranks_is_own(x, x->mechanisms[job].rank)) {
+        itm_mechanism_measure(x, &x->mechanisms[job]);
+    }
 }
 
-static ItmStatus run_sampled(ItmCosim* x, double h_factor)
+ItmStatus itm_cosim_run_sampled(ItmCosim* x, double h_factor, bool is_late)
 {
     for (int k = 0; k < x->nsampled; k++) {
         ItmSubsystemInstance* subsystem = &x->subsystems[x->sampled[k]];
-        if (!itm_cosim_subsystem_is_due(x, subsystem, 0)) {
+        bool is_asked = itm_ranks_is_own(x, subsystem->rank) && x->groups[subsystem->group].is_late == is_late;
+        if (!is_asked || !itm_cosim_subsystem_is_due(x, subsystem, 0)) {
             continue;
         }
         itm_wires_feed_subsystem(x, subsystem);
         ItmStatus status = itm_cosim_subsystem_step(x, subsystem, 0, h_factor * subsystem->step, &x->error);
         if (status != ITM_OK) {
+            x->failure = (ItmFailure){.phase = PHASE_SAMPLES, .index = k};
             return status;
         }
     }
@@ -276,7 +327,7 @@ static ItmStatus start_parts(ItmCosim* x)
     }
     itm_assembly_measure_all(x);
     itm_cosim_start_subsystems(x);
-    ItmStatus status = run_sampled(x, 0.0);
+    ItmStatus status = itm_cosim_run_sampled(x, 0.0, false);
     for (int i = 0; i < x->nsubsystem && status == ITM_OK; i++) {
         itm_wires_feed_subsystem(x, &x->subsystems[i]);
     }
@@ -301,10 +352,11 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
     for (int i = 0; i < x->nassembly; i++) {
         x->assemblies[i].cost = 0.0;
     }
-    if (x->has_start) {
+    ItmStatus status = itm_ranks_order(x, ITM_RANKS_RESET, NULL, 0);
+    if (status == ITM_OK && x->has_start) {
         return refuse_state(x, copy_in(x, x->start), "restored");
     }
-    ItmStatus status = reset_parts(x);
+    status = status == ITM_OK ? reset_parts(x) : status;
     return status == ITM_OK ? start_parts(x) : status;
 }
 
@@ -327,6 +379,9 @@ static void reduce_one(void* context, int job)
 {
     ItmCosim* x = context;
     ItmMechanism* part = &x->mechanisms[job];
+    if (!itm_ranks_is_own(x, part->rank)) {
+        return;
+    }
     itm_wires_feed_mechanism(x, part);
     if (part->has_rim) {
         itm_mechanism_reduce(x, part);
@@ -339,16 +394,20 @@ static void run_first(void* context, int job)
     ItmCosim* x = context;
     int ahead = x->ngroup + x->nassembly;
     if (job < x->ngroup) {
-        if (!itm_group_is_driven(x, &x->groups[job])) {
-            itm_group_run(x, &x->groups[job]);
+        ItmGroup* group = &x->groups[job];
+        if (itm_ranks_is_own(x, group->rank) && !itm_group_is_driven(x, group)) {
+            itm_group_run(x, group);
         }
     } else if (job < ahead) {
         ItmAssembly* assembly = &x->assemblies[job - x->ngroup];
-        if (!assembly->has_subsystems) {
+        if (!assembly->has_subsystems && itm_ranks_is_own(x, x->mechanisms[assembly->mechanisms[0]].rank)) {
             itm_assembly_run(x, assembly);
         }
-    } else if (steps_held_first(x, &x->mechanisms[job - ahead])) {
-        itm_mechanism_step_held(x, &x->mechanisms[job - ahead]);
+    } else {
+        ItmMechanism* part = &x->mechanisms[job - ahead];
+        if (itm_ranks_is_own(x, part->rank) && steps_held_first(x, part)) {
+            itm_mechanism_step_held(x, part);
+        }
     }
 }
 
@@ -356,6 +415,9 @@ static void run_second(void* context, int job)
 {
     ItmCosim* x = context;
     ItmMechanism* part = &x->mechanisms[job];
+    if (!itm_ranks_is_own(x, part->rank)) {
+        return;
+    }
     if (part->uses_impulse) {
         itm_mechanism_take_over(part);
     } else if (part->assembly == ITM_NONE && !steps_held_first(x, part)) {
@@ -372,23 +434,26 @@ static void tell_forces(ItmCosim* x)
     }
 }
 
-static ItmStatus find_failure(ItmCosim* x)
+static ItmStatus find_failure(ItmCosim* x, int phase)
 {
     for (int i = 0; i < x->ngroup; i++) {
         if (x->groups[i].status != ITM_OK) {
             x->error = x->groups[i].error;
+            x->failure = (ItmFailure){phase, 0, i};
             return x->groups[i].status;
         }
     }
     for (int i = 0; i < x->nassembly; i++) {
         if (x->assemblies[i].status != ITM_OK) {
             x->error = x->assemblies[i].error;
+            x->failure = (ItmFailure){phase, 1, i};
             return x->assemblies[i].status;
         }
     }
     for (int i = 0; i < x->nmechanism; i++) {
         if (x->mechanisms[i].status != ITM_OK) {
             x->error = x->mechanisms[i].error;
+            x->failure = (ItmFailure){phase, 2, i};
             return x->mechanisms[i].status;
         }
     }
@@ -401,22 +466,28 @@ static ItmStatus prepare(ItmCosim* x)
     itm_pool_run(x->pool, measure_one, x, x->nmechanism);
     itm_assembly_measure_all(x);
     for (int i = 0; i < x->nbond; i++) {
-        itm_mechanism_predict_bond(&x->bonds[i], x->step);
+        if (itm_ranks_is_own(x, x->mechanisms[x->bonds[i].mechanism].rank)) {
+            itm_mechanism_predict_bond(&x->bonds[i], x->step);
+        }
     }
-    ItmStatus status = run_sampled(x, 1.0);
-    if (status != ITM_OK) {
-        return status;
+    ItmStatus status = itm_cosim_run_sampled(x, 1.0, false);
+    if (status == ITM_OK) {
+        tell_forces(x);
+        itm_pool_run(x->pool, reduce_one, x, x->nmechanism);
+        status = find_failure(x, PHASE_MODELS);
     }
-    tell_forces(x);
-    itm_pool_run(x->pool, reduce_one, x, x->nmechanism);
-    return find_failure(x);
+    status = itm_ranks_exchange_models(x, status);
+    return status == ITM_OK ? itm_cosim_run_sampled(x, 1.0, true) : status;
 }
 
 // From the micro steps on: groups and assemblies, then mechanisms.
-static ItmStatus run(ItmCosim* x)
+static ItmStatus run(ItmCosim* x, ItmStatus status)
 {
-    itm_pool_run(x->pool, run_first, x, x->ngroup + x->nassembly + x->nmechanism);
-    ItmStatus status = find_failure(x);
+    if (status == ITM_OK) {
+        itm_pool_run(x->pool, run_first, x, x->ngroup + x->nassembly + x->nmechanism);
+        status = find_failure(x, PHASE_GROUPS);
+    }
+    status = itm_ranks_exchange_impulses(x, status);
     if (status != ITM_OK) {
         return status;
     }
@@ -424,14 +495,18 @@ static ItmStatus run(ItmCosim* x)
         tell_forces(x);
     }
     itm_pool_run(x->pool, run_second, x, x->nmechanism);
-    return find_failure(x);
+    return find_failure(x, PHASE_MECHANISMS);
 }
 
 // Outputs of sampled subsystems at the point that has been reached; the next step computes them again and goes on.
-static ItmStatus arrive(ItmCosim* x)
+static ItmStatus arrive(ItmCosim* x, ItmStatus status)
 {
-    itm_pool_run(x->pool, measure_one, x, x->nmechanism);
-    return run_sampled(x, 0.0);
+    if (status == ITM_OK && x->nsampled > 0) {
+        itm_pool_run(x->pool, measure_one, x, x->nmechanism);
+        status = itm_cosim_run_sampled(x, 0.0, false);
+    }
+    status = itm_ranks_exchange_arrivals(x, status);
+    return status == ITM_OK ? itm_cosim_run_sampled(x, 0.0, true) : status;
 }
 
 ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status)
@@ -442,6 +517,7 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status)
         }
     }
     copy_in(x, x->backup);
+    (void)itm_ranks_order(x, ITM_RANKS_ABANDON, NULL, 0);  // a process that cannot be reached has been reported
     x->driven = ITM_NONE;
     return status;
 }
@@ -459,11 +535,16 @@ static void clear_failures(ItmCosim* x)
     }
 }
 
-ItmStatus itm_cosim_prepare(ItmCosim* x)
+static ItmStatus begin(ItmCosim* x)
 {
     itm_verdict_begin(x);
     clear_failures(x);
-    ItmStatus status = refuse_state(x, copy_out(x, x->backup), "saved");
+    return refuse_state(x, copy_out(x, x->backup), "saved");
+}
+
+ItmStatus itm_cosim_prepare(ItmCosim* x)
+{
+    ItmStatus status = begin(x);
     if (status != ITM_OK) {
         return status;
     }
@@ -471,21 +552,29 @@ ItmStatus itm_cosim_prepare(ItmCosim* x)
     return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
 }
 
+// From the micro steps to the verdict. With other processes all exchanges take place, whatever has failed before.
+static ItmStatus complete(ItmCosim* x, ItmStatus status)
+{
+    status = run(x, status);
+    if (status == ITM_OK) {
+        *itm_cosim_get_steps(x) += 1.0;
+        itm_ledger_book_bonds(x);
+        itm_assembly_arrive_all(x);
+        itm_verdict_close(x);
+        x->driven = ITM_NONE;
+    }
+    status = arrive(x, status);
+    status = itm_ranks_gather(x, status);
+    if (status == ITM_OK && x->rank == 0) {
+        status = itm_verdict_update(x, itm_cosim_get_time(x));
+    }
+    return status;
+}
+
 ItmStatus itm_cosim_finish(ItmCosim* x)
 {
-    ItmStatus status = run(x);
-    if (status != ITM_OK) {
-        return itm_cosim_abandon(x, status);
-    }
-    *itm_cosim_get_steps(x) += 1.0;
-    itm_ledger_book_bonds(x);
-    itm_assembly_arrive_all(x);
-    status = itm_verdict_update(x, itm_cosim_get_time(x));
-    if (status != ITM_OK) {
-        return itm_cosim_abandon(x, status);
-    }
-    x->driven = ITM_NONE;
-    return x->nsampled > 0 ? arrive(x) : ITM_OK;
+    ItmStatus status = complete(x, ITM_OK);
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
 }
 
 // Whether a subsystem that failed runs again.
@@ -513,8 +602,19 @@ static ItmStatus report_failure(const ItmCosim* x, ItmStatus status)
 
 static ItmStatus try_step(ItmCosim* x)
 {
-    ItmStatus status = itm_cosim_prepare(x);
-    return status == ITM_OK ? itm_cosim_finish(x) : status;
+    ItmStatus status = begin(x);
+    status = status == ITM_OK ? itm_ranks_order(x, ITM_RANKS_STEP, NULL, 0) : status;
+    if (status != ITM_OK) {
+        return status;
+    }
+    status = complete(x, prepare(x));
+    return status == ITM_OK ? ITM_OK : itm_cosim_abandon(x, status);
+}
+
+ItmStatus itm_cosim_step_along(ItmCosim* x)
+{
+    ItmStatus status = begin(x);
+    return complete(x, status == ITM_OK ? prepare(x) : status);
 }
 
 ItmStatus itm_cosim_step(ItmCosim* x)
@@ -528,7 +628,7 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
     ItmMechanism* part = &x->mechanisms[0];
-    if (x->nmechanism != 1 || x->nsubsystem > 0 || !itm_stepper_is_variable(part->step.stepper)) {
+    if (x->nmechanism != 1 || x->nsubsystem > 0 || x->ranks != NULL || !itm_stepper_is_variable(part->step.stepper)) {
         return itm_cosim_step(x);
     }
     itm_verdict_begin(x);
@@ -538,6 +638,7 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
         x->error = *itm_data_get_error(part->data);
         return report_failure(x, status);
     }
+    itm_verdict_close(x);
     status = itm_verdict_update(x, itm_data_get_time(part->data));
     return status == ITM_OK ? ITM_OK : report_failure(x, itm_cosim_abandon(x, status));
 }

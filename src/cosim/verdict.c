@@ -262,7 +262,10 @@ static double compute_held_energy(const ItmCosim* x, const ItmBalance* balance)
         sum += is_foreign ? fabs(bond->memory->force * bond->s) : 0.0;  // in place of weights
     }
     for (int k = 0; k < x->nsubsystem; k++) {
-        const ItmHydraulics* d = x->subsystems[k].hydraulics;
+        ItmHydraulics* d = x->subsystems[k].hydraulics;
+        if (d != NULL) {
+            itm_hydraulics_refresh(d->circuit, d);
+        }
         for (int i = 0; d != NULL && i < d->circuit->nvol; i++) {
             sum += d->x[i] * d->x[i] * d->capacity[i];
         }
@@ -406,15 +409,15 @@ static void judge_momenta(ItmCosim* x, int i, ItmExcess* linear, ItmExcess* angu
         return;
     }
     const ItmModel* m = part->model;
-    double p[3], L[3], p_size, L_size, mass = compute_mass(m);
-    compute_momenta(part, p, L, &p_size, &L_size);
-    keep_larger(&w->p_size, p_size);
-    keep_larger(&w->L_size, L_size);
+    const ItmAccount* now = &part->account;
+    double mass = compute_mass(m);
+    keep_larger(&w->p_size, now->p_size);
+    keep_larger(&w->L_size, now->L_size);
     const double weight[3] = {mass * time * m->gravity.x, mass * time * m->gravity.y, mass * time * m->gravity.z};
     const double none[3] = {0};
     double bound = x->options.bounds.momentum;
-    judge(linear, get_momentum_change(p, w->p, weight), bound * w->p_size, time);
-    judge(angular, get_momentum_change(L, w->L, none), bound * w->L_size, time);
+    judge(linear, get_momentum_change(now->p, w->p, weight), bound * w->p_size, time);
+    judge(angular, get_momentum_change(now->L, w->L, none), bound * w->L_size, time);
 }
 
 static void judge_mechanism(ItmCosim* x, const ItmJudged* it, ItmExcess* e, double time)
@@ -492,15 +495,31 @@ static void send_doubt(const ItmCosim* x, int i, double time)
     itm_cosim_send_message(x, ITM_MESSAGE_DOUBT, time, doubt.where, text);
 }
 
+void itm_verdict_close(ItmCosim* x)
+{
+    for (int i = 0; i < x->nmechanism && !x->is_trial; i++) {
+        if (itm_ranks_is_own(x, x->mechanisms[i].rank)) {
+            itm_data_close_ledger(x->mechanisms[i].model, x->mechanisms[i].data);
+        }
+    }
+    if (!x->is_trial) {
+        itm_ledger_take_accounts(x);
+    }
+    for (int i = 0; i < x->nmechanism && !x->is_trial; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        ItmAccount* account = &part->account;
+        if (itm_ranks_is_own(x, part->rank) && !part->is_supported) {
+            compute_momenta(part, account->p, account->L, &account->p_size, &account->L_size);
+        }
+    }
+}
+
 ItmStatus itm_verdict_update(ItmCosim* x, double time)
 {
     if (x->is_trial) {
         return ITM_OK;
     }
-    for (int i = 0; i < x->nmechanism; i++) {
-        itm_data_close_ledger(x->mechanisms[i].model, x->mechanisms[i].data);
-    }
-    ItmBalance balance = itm_cosim_compute_balance(x);
+    ItmBalance balance = itm_ledger_sum(x);
     note_energies(x, &balance);
     keep_larger(&x->machine->lift, compute_lift(x));
     double available = get_available(x->machine, &balance), growth = get_growth(x->machine, &balance);

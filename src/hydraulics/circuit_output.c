@@ -264,13 +264,18 @@ int itm_circuit_find_output(const ItmCircuit* c, const char* name)
     return ITM_NONE;
 }
 
-void itm_hydraulics_compute_outputs(const ItmCircuit* c, ItmHydraulics* d, double* values)
+void itm_hydraulics_refresh(const ItmCircuit* c, ItmHydraulics* d)
 {
-    ITM_GUARD_VOID(c != NULL && d != NULL && values != NULL);
     itm_stage_begin(c, d, itm_hydraulics_get_time(d), 0.0);
     memcpy(d->s_stage, d->s, sizeof(double) * (size_t)c->ncyl);
     memcpy(d->w_stage, d->w, sizeof(double) * (size_t)c->ncyl);
     itm_kernel_compute(c, d, d->k[3], d->x);
+}
+
+void itm_hydraulics_compute_outputs(const ItmCircuit* c, ItmHydraulics* d, double* values)
+{
+    ITM_GUARD_VOID(c != NULL && d != NULL && values != NULL);
+    itm_hydraulics_refresh(c, d);
     Sink sink = {.values = values};
     walk(&sink, c, d);
     for (int i = 0; i < c->noutput - c->noutput_own; i++) {

@@ -93,6 +93,8 @@ void itm_stage_set(const ItmCircuit* c, ItmHydraulics* d, double t, double h, do
 
 // x_dot = f(x) with the inputs of the stage; leaves p, flow, capacity, q, u.
 void itm_kernel_compute(const ItmCircuit* c, ItmHydraulics* d, double* x_dot, const double* x);
+// Flows, forces and capacities of the present state.
+void itm_hydraulics_refresh(const ItmCircuit* c, ItmHydraulics* d);
 // Derivatives of branches, capacities and controls; needs itm_kernel_compute(x) before.
 void itm_kernel_differentiate(const ItmCircuit* c, ItmHydraulics* d, const double* x);
 // Commands of all controls for the pressures of x; itm_kernel_compute calls it.

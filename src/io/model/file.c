@@ -534,6 +534,10 @@ void itm_file_clear(ItmModelFile* file)
         free(file->cosim.aliases[i].place.file);
     }
     free(file->cosim.aliases);
+    for (int i = 0; i < file->cosim.nplacement; i++) {
+        free((char*)file->cosim.placement[i].name);
+    }
+    free(file->cosim.placement);
     free(file->cosim.place.file);
     itm_archive_close(file->archive);
     *file = (ItmModelFile){0};

@@ -220,6 +220,64 @@ static void read_aliases(ItmReader* r, const ItmNode* node)
     }
 }
 
+// ---------------------------------------------------------------------------- processes
+
+#define MOST_RANKS 65536
+
+static void offer_name(ItmNearest* nearest, const ItmItem* item, const char* name, bool* is_known)
+{
+    itm_nearest_offer(nearest, name);
+    *is_known = *is_known || strcmp(name, item->key->text) == 0;
+}
+
+// Whether a placement names a mechanism or subsystem of the file.
+static bool has_part(const ItmModelFile* f, const ItmItem* item, ItmNearest* nearest)
+{
+    bool is_known = false;
+    for (int i = 0; i < f->nmechanism; i++) {
+        offer_name(nearest, item, f->mechanisms[i].name, &is_known);
+    }
+    for (int i = 0; i < f->ncircuit; i++) {
+        offer_name(nearest, item, f->circuits[i].name, &is_known);
+    }
+    for (int i = 0; i < f->ncontrol; i++) {
+        offer_name(nearest, item, f->controls[i].name, &is_known);
+    }
+    for (int i = 0; i < f->ndrive; i++) {
+        offer_name(nearest, item, f->drives[i].name, &is_known);
+    }
+    for (int i = 0; i < f->nfmu; i++) {
+        offer_name(nearest, item, f->fmus[i].name, &is_known);
+    }
+    for (int i = 0; i < f->nexternal; i++) {
+        offer_name(nearest, item, f->externals[i].name, &is_known);
+    }
+    return is_known;
+}
+
+// `crane: 0`: a part, and the rank that steps it
+static void read_placement(ItmReader* r, const ItmNode* node)
+{
+    ItmFileCosim* cosim = &r->file->cosim;
+    for (const ItmItem* item = itm_reader_is_collection(r, node, "placement") ? node->first : NULL;
+         item != NULL && r->status == ITM_OK; item = item->next) {
+        ItmNearest nearest = itm_nearest_start(item->key->text, item->key->length);
+        if (!has_part(r->file, item, &nearest)) {
+            itm_reader_fail_unknown(r, item->key, "mechanism or subsystem", &nearest);
+            return;
+        }
+        int rank = itm_reader_get_int(r, item->value, 0, MOST_RANKS, 0);
+        ItmPlacement* moved = realloc(cosim->placement, ((size_t)cosim->nplacement + 1) * sizeof *moved);
+        char* name = moved != NULL ? strdup(item->key->text) : NULL;
+        cosim->placement = moved != NULL ? moved : cosim->placement;
+        if (name == NULL) {
+            r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+            return;
+        }
+        moved[cosim->nplacement++] = (ItmPlacement){.name = name, .rank = rank};
+    }
+}
+
 // ---------------------------------------------------------------------------- the section
 
 // Steps of circuits divide H.
@@ -248,11 +306,12 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         BONDS,
         WIRES,
         ALIASES,
+        PLACEMENT,
         NKEY
     };
     static const char* const KEYS[NKEY] = {
         "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface",
-        "threads",    "overrides", "bonds",    "wires",    "aliases"};
+        "threads",    "overrides", "bonds",    "wires",    "aliases",   "placement"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
@@ -294,4 +353,5 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     }
     read_wires(r, v[WIRES]);
     read_aliases(r, v[ALIASES]);
+    read_placement(r, v[PLACEMENT]);
 }

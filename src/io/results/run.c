@@ -149,6 +149,18 @@ static void break_down(ItmRun* r, ItmStatus status)
     snprintf(r->reason, sizeof r->reason, "broke down at %.9g s: %s", get_time(r), message);
 }
 
+// A process that steps parts of the system cannot be reached: the run is continued from the last communication point.
+static void stop_by_loss(ItmRun* r)
+{
+    r->info.verdict = ITM_VERDICT_INTERRUPTED;
+    snprintf(r->reason, sizeof r->reason, "interrupted at %.9g s: %s", get_time(r), r->error.message);
+}
+
+static bool has_loss(const ItmRun* r)
+{
+    return itm_ranks_get_info(r->cosim).is_lost;
+}
+
 // Keep the row of the present outputs at `time`.
 static ItmStatus keep_row(ItmRun* r, double time)
 {
@@ -195,6 +207,14 @@ static ItmStatus record(ItmRun* r)
 {
     ItmStatus status = itm_cosim_compute_outputs(r->cosim, r->values);
     const char* name = status == ITM_OK ? find_not_finite(r) : NULL;
+    if (status != ITM_OK && has_loss(r)) {
+        // without its row the step is not done
+        r->error = *itm_cosim_get_error(r->cosim);
+        (void)itm_cosim_abandon(r->cosim, status);
+        r->info.nstep -= r->info.nstep > 0;
+        stop_by_loss(r);
+        return ITM_OK;
+    }
     if (status != ITM_OK || name != NULL) {
         r->error = status != ITM_OK ? *itm_cosim_get_error(r->cosim) : (ItmError){.status = ITM_ERR_NOT_FINITE};
         if (name != NULL) {
@@ -400,7 +420,7 @@ static ItmStatus advance(ItmRun* r)
     ItmStatus status = r->is_variable ? itm_cosim_step_free(r->cosim) : itm_cosim_step(r->cosim);
     if (status != ITM_OK) {
         r->error = *itm_cosim_get_error(r->cosim);
-        break_down(r, status);
+        has_loss(r) ? stop_by_loss(r) : break_down(r, status);
         return ITM_OK;
     }
     r->is_recorded = false;
@@ -556,7 +576,7 @@ ItmStatus itm_run_create(ItmRun** run, const ItmModelFile* file, ItmCosim* cosim
 // The last row is the last good state, also off the spacing; the reason of the end stays.
 static ItmStatus record_last(ItmRun* r)
 {
-    if (r->is_recorded || r->has_failed) {
+    if (r->is_recorded || r->has_failed || has_loss(r)) {
         return ITM_OK;
     }
     ItmVerdict verdict = r->info.verdict;
