@@ -140,7 +140,7 @@ sweeps_have_curves_maps_and_a_table() {
     grep -q '6 of 6 finished' s.html
     # rms and max; how far runs came is worth a map only where one did not finish
     [ "$(grep -c '<figure class="map">' s.html)" -eq 2 ]
-    grep -q '<th colspan="4">hinge.angle</th>' s.html
+    grep -q '<th colspan="4">hinge.angle \[rad\]</th>' s.html
     printf 'run.step,c,verdict,end_time,x.y.rms,x.y.max\n1,a,finished,2,1e-3,2e-3\n2,a,broke-down,0.1,,\n1,b,finished,2,1e-3,2e-3\n2,b,finished,2,2e-3,2e-3\n' >t.csv
     "$interim" report -q t.csv -o t.html
     [ "$(grep -c '<figure class="map">' t.html)" -eq 3 ]
