@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/guard.h"
-#include "base/packet.h"
+#include "rim/message.h"
 
 #include <limits.h>
 #include <stdlib.h>

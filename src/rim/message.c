@@ -13,152 +13,209 @@ void itm_rim_write_build(char build[48])
              sizeof(ItmRimMessage));
 }
 
-// ---------------------------------------------------------------------------- parts
+// ---------------------------------------------------------------------------- walks
 
-#define MOST_PARTS 16
-
-// Arrays of a message, one after the other, each aligned to 8 bytes.
-typedef struct Part {
-    void* at;
-    size_t size;
-} Part;
-
-static size_t round_up(size_t n)
+static void move_flag(ItmPacket* p, bool* flag)
 {
-    return (n + 7) / 8 * 8;
+    int value = *flag;
+    itm_packet_move(p, &value, sizeof value);
+    *flag = value != 0;
 }
 
-static int list_rows(const ItmRim* rim, Part* parts)
+// How solves of bounded rows went: the mechanism continues with it.
+static void move_counters(ItmRim* rim, ItmPacket* p, int* worst_row, double* worst_residual)
 {
-    const ItmRimContacts* r = &rim->contacts;
-    const ItmRowProblem* p = &r->problem;
-    size_t n = (size_t)rim->n, nc = (size_t)p->n, real = sizeof(double);
-    const Part list[] = {{p->rows, nc * sizeof *p->rows},
-                         {p->couplings, (size_t)p->ncoupling * sizeof *p->couplings},
-                         {p->H, nc * nc * real},
-                         {r->Hci, nc * n * real},
-                         {r->ac, nc * real},
-                         {r->gap_drift, nc * real},
-                         {r->s_drift, n * real},
-                         {r->x, nc * real},
-                         {r->set.ratio, nc * real},
-                         {r->table, nc * sizeof *r->table},
-                         {p->state, nc},
-                         {r->set.state, nc},
-                         {r->has_held, nc},
-                         {r->has_changed, nc}};
-    memcpy(parts, list, sizeof list);
-    return (int)(sizeof list / sizeof list[0]);
-}
-
-static int list_results(const ItmRim* rim, const double* lambda, Part* parts)
-{
-    const ItmRimContacts* r = &rim->contacts;
-    size_t n = (size_t)rim->n, nc = (size_t)r->problem.n, real = sizeof(double);
-    const Part list[] = {{rim->s, n * real},   {rim->w, n * real},        {rim->P0, n * real},
-                         {rim->P1, n * real},  {rim->work, n * real},     {(void*)(uintptr_t)lambda, n * real},
-                         {r->x, nc * real},    {r->Q0, nc * real},        {r->Q1, nc * real},
-                         {r->work, nc * real}, {r->set.ratio, nc * real}, {r->set.state, nc},
-                         {r->has_held, nc},    {r->has_changed, nc}};
-    memcpy(parts, list, sizeof list);
-    return (int)(sizeof list / sizeof list[0]);
-}
-
-static size_t measure_parts(const Part* parts, int n)
-{
-    size_t size = round_up(sizeof(ItmRimMessage));
-    for (int i = 0; i < n; i++) {
-        size += round_up(parts[i].size);
+    ItmStepInfo* info = &rim->data->info;
+    int* const counts[] = {&info->solver_iterations, &info->solver_redundant, worst_row};
+    long* const totals[] = {&info->fallbacks, &info->unsolved, &rim->contacts.nsolve, &rim->contacts.ntrial,
+                            &rim->contacts.nsteady};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        itm_packet_move(p, counts[i], sizeof *counts[i]);
     }
-    return size;
-}
-
-// Returns the place behind them.
-static char* write_parts(const Part* parts, int n, char* at)
-{
-    for (int i = 0; i < n; at += round_up(parts[i].size), i++) {
-        memcpy(at, parts[i].at, parts[i].size);
+    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
+        itm_packet_move(p, totals[i], sizeof *totals[i]);
     }
-    return at;
+    itm_packet_move_reals(p, &info->solver_residual, 1);
+    itm_packet_move_reals(p, worst_residual, 1);
 }
 
-static const char* read_parts(const Part* parts, int n, const char* at)
+// Bounded rows on their way to the micro steps.
+static void move_rows(ItmRim* rim, ItmPacket* p, int nc, int ncoupling)
 {
-    for (int i = 0; i < n; at += round_up(parts[i].size), i++) {
-        memcpy(parts[i].at, at, parts[i].size);
+    ItmRimContacts* r = &rim->contacts;
+    ItmRowProblem* problem = &r->problem;
+    itm_packet_move(p, problem->rows, sizeof(ItmRow) * (size_t)nc);
+    itm_packet_move(p, problem->couplings, sizeof(ItmMlcpContact) * (size_t)ncoupling);
+    itm_packet_move_reals(p, problem->H, nc * nc);
+    itm_packet_move_reals(p, r->Hci, nc * rim->n);
+    itm_packet_move_reals(p, r->s_drift, nc > 0 ? rim->n : 0);
+    double* const of_rows[] = {r->ac, r->gap_drift, r->correction, r->x, r->set.ratio};
+    for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++) {
+        itm_packet_move_reals(p, of_rows[i], nc);
     }
-    return at;
+    itm_packet_move(p, r->table, sizeof *r->table * (size_t)nc);
+    void* const of_bytes[] = {problem->state, r->set.state, r->has_held, r->has_changed};
+    for (size_t i = 0; i < sizeof of_bytes / sizeof of_bytes[0]; i++) {
+        itm_packet_move(p, of_bytes[i], (size_t)nc);
+    }
+    move_flag(p, &r->has_bounces);
+    itm_packet_move_reals(p, &rim->h, 1);
+    move_counters(rim, p, &rim->data->bounded->worst_row, &rim->data->bounded->worst_residual);
 }
 
-// Numbers of a row that micro steps change.
+// Numbers of a row that micro steps change. Compliance is on the diagonal of H too.
 typedef struct RowResult {
-    double gap, rate, omega;
+    double gap, rate, omega, diagonal;
     double is_bouncing;  // 0 or 1: no padding
 } RowResult;
 
-size_t itm_rim_measure_message(int n, int nc, int ncoupling)
+static void move_row_result(ItmRowProblem* problem, int i, int nc, ItmPacket* p)
 {
-    Part parts[MOST_PARTS];
-    ItmRim sizes = {.n = n, .contacts.problem = {.n = nc, .ncoupling = ncoupling}};
-    size_t rows = measure_parts(parts, list_rows(&sizes, parts));
-    size_t results = measure_parts(parts, list_results(&sizes, NULL, parts)) + (size_t)nc * sizeof(RowResult);
-    return rows > results ? rows : results;
+    RowResult result = {0};
+    bool is_read = p->use == ITM_PACKET_READ;
+    if (p->use == ITM_PACKET_WRITE) {
+        const ItmRow* row = &problem->rows[i];
+        result =
+            (RowResult){row->gap, row->rate, row->omega, problem->H[(size_t)i * (size_t)(nc + 1)], row->is_bouncing};
+    }
+    itm_packet_move(p, &result, sizeof result);
+    if (is_read && !p->has_failed) {
+        ItmRow* row = &problem->rows[i];
+        row->gap = result.gap;
+        row->rate = result.rate;
+        row->omega = result.omega;
+        row->is_bouncing = result.is_bouncing != 0.0;
+        problem->H[(size_t)i * (size_t)(nc + 1)] = result.diagonal;
+    }
+}
+
+// Results of the micro steps on their way back. The row that was solved worst counts if it is one of those that were handed over.
+static void move_results(ItmRim* rim, ItmPacket* p, int nc)
+{
+    ItmRimContacts* r = &rim->contacts;
+    double* const scalars[] = {&rim->h, &rim->tau, &rim->theta};
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        itm_packet_move_reals(p, scalars[i], 1);
+    }
+    move_flag(p, &rim->use_heun);
+    double* const of_interfaces[] = {rim->P0, rim->P1, rim->work, rim->s, rim->w};
+    for (size_t i = 0; i < sizeof of_interfaces / sizeof of_interfaces[0]; i++) {
+        itm_packet_move_reals(p, of_interfaces[i], rim->n);
+    }
+    if (nc == 0) {
+        return;
+    }
+    double* const of_rows[] = {r->Q0, r->Q1, r->work, r->correction, r->x, r->set.ratio};
+    for (size_t i = 0; i < sizeof of_rows / sizeof of_rows[0]; i++) {
+        itm_packet_move_reals(p, of_rows[i], nc);
+    }
+    void* const of_bytes[] = {r->set.state, r->has_held, r->has_changed};
+    for (size_t i = 0; i < sizeof of_bytes / sizeof of_bytes[0]; i++) {
+        itm_packet_move(p, of_bytes[i], (size_t)nc);
+    }
+    for (int i = 0; i < nc; i++) {
+        move_row_result(&r->problem, i, nc, p);
+    }
+    ItmBounded* bounded = rim->data->bounded;
+    int worst_row = bounded->worst_row;
+    double worst_residual = bounded->worst_residual;
+    move_counters(rim, p, &worst_row, &worst_residual);
+    for (int i = 0; p->use == ITM_PACKET_READ && i < nc; i++) {
+        if (r->table[i] == worst_row) {
+            bounded->worst_row = worst_row;
+            bounded->worst_residual = worst_residual;
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------- between processes of one system
+
+// Rows of a measured message: as many as there is room for.
+static int count_rows(const ItmPacket* p, int n, int capacity)
+{
+    return p->use == ITM_PACKET_MEASURE ? capacity : n;
+}
+
+void itm_rim_move_model(ItmRim* rim, const ItmModel* m, ItmData* d, ItmPacket* p)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRowProblem* problem = &r->problem;
+    int n = rim->n;
+    rim->model = m;
+    rim->data = d;
+    itm_packet_move_reals(p, &rim->t, 1);
+    itm_packet_move_reals(p, &rim->H, 1);
+    itm_packet_move_reals(p, rim->W, n * n);
+    itm_packet_move_reals(p, rim->a0, n);
+    itm_packet_move_reals(p, rim->s, n);
+    itm_packet_move_reals(p, rim->w, n);
+    itm_packet_move_count(p, &problem->n, r->capacity);
+    itm_packet_move_count(p, &problem->ncoupling, r->coupling_capacity);
+    if (d->bounded != NULL) {
+        move_rows(rim, p, count_rows(p, problem->n, r->capacity),
+                  count_rows(p, problem->ncoupling, r->coupling_capacity));
+        r->workspace = p->use == ITM_PACKET_READ ? d->bounded->workspace : r->workspace;
+    }
+}
+
+void itm_rim_move_impulses(ItmRim* rim, ItmData* d, ItmPacket* p)
+{
+    ItmRimContacts* r = &rim->contacts;
+    int nc = count_rows(p, r->problem.n, r->capacity);
+    rim->data = d;
+    if (p->use == ITM_PACKET_WRITE && nc > 0) {
+        itm_rim_steady_end(rim, rim->h);
+    }
+    move_results(rim, p, nc);
+    if (p->use == ITM_PACKET_READ) {
+        r->steady.is_on = false;
+    }
 }
 
 // ---------------------------------------------------------------------------- header
 
-static ItmRimMessage write_header(const ItmRim* rim)
+size_t itm_rim_measure_message(int n, int nc, int ncoupling)
+{
+    ItmBounded bounded = {.worst_row = ITM_NONE};
+    ItmData data = {.bounded = &bounded};
+    ItmRim sizes = {.n = n, .data = &data};
+    ItmPacket rows = {.use = ITM_PACKET_MEASURE}, results = rows;
+    move_rows(&sizes, &rows, nc, ncoupling);
+    move_results(&sizes, &results, nc);
+    itm_packet_move_reals(&results, NULL, n);  // lambda
+    return sizeof(ItmRimMessage) + (rows.used > results.used ? rows.used : results.used);
+}
+
+static ItmRimMessage write_header(const ItmRim* rim, bool is_result)
 {
     const ItmRimContacts* r = &rim->contacts;
-    const ItmStepInfo* info = &rim->data->info;
     ItmRimMessage m = {.n = rim->n,
                        .nc = r->problem.n,
                        .ncoupling = r->problem.ncoupling,
                        .nlcp = r->workspace->capacity.nlcp,
-                       .has_bounces = r->has_bounces,
-                       .h = rim->h,
-                       .tau = rim->tau,
-                       .theta = rim->theta,
+                       .is_result = is_result,
                        .step = r->step,
-                       .options = rim->model->contact_options,
-                       .solver_iterations = info->solver_iterations,
-                       .solver_redundant = info->solver_redundant,
-                       .fallbacks = info->fallbacks,
-                       .unsolved = info->unsolved,
-                       .solver_residual = info->solver_residual,
-                       .worst_residual = rim->data->bounded->worst_residual,
-                       .worst_row = rim->data->bounded->worst_row,
-                       .nsolve = r->nsolve,
-                       .ntrial = r->ntrial,
-                       .nsteady = r->nsteady};
+                       .options = rim->model->contact_options};
     m.size = itm_rim_measure_message(m.n, m.nc, m.ncoupling);
     itm_rim_write_build(m.build);
     return m;
 }
 
-static void read_counters(ItmRim* rim, const ItmRimMessage* m)
+// The packet behind the header of a message; only ITM_PACKET_WRITE writes to it.
+static ItmPacket open_packet(ItmPacketUse use, const void* bytes, size_t size)
 {
-    ItmRimContacts* r = &rim->contacts;
-    ItmStepInfo* info = &rim->data->info;
-    info->solver_iterations = m->solver_iterations;
-    info->solver_redundant = m->solver_redundant;
-    info->fallbacks = m->fallbacks;
-    info->unsolved = m->unsolved;
-    info->solver_residual = m->solver_residual;
-    r->nsolve = m->nsolve;
-    r->ntrial = m->ntrial;
-    r->nsteady = m->nsteady;
-    rim->h = m->h;
+    return (ItmPacket){.use = use, .bytes = (char*)(uintptr_t)bytes, .size = size, .used = sizeof(ItmRimMessage)};
 }
 
 // ---------------------------------------------------------------------------- rows
 
 void itm_rim_write_rows(const ItmRim* rim, void* bytes)
 {
-    Part parts[MOST_PARTS];
-    ItmRimMessage header = write_header(rim);
+    ItmRimMessage header = write_header(rim, false);
     memcpy(bytes, &header, sizeof header);
-    write_parts(parts, list_rows(rim, parts), (char*)bytes + round_up(sizeof header));
+    ItmPacket p = open_packet(ITM_PACKET_WRITE, bytes, header.size);
+    ItmRim from = *rim;
+    move_rows(&from, &p, header.nc, header.ncoupling);
 }
 
 // Whether every number that names a row names one, and every state is one: a message may come from a damaged process.
@@ -236,7 +293,6 @@ ItmStatus itm_rim_read_rows(ItmRim* rim, ItmRimRoom* room, const void* bytes, si
 {
     ItmRimContacts* r = &rim->contacts;
     ItmRimMessage header;
-    Part parts[MOST_PARTS];
     memcpy(&header, bytes, sizeof header);
     r->problem.n = r->problem.ncoupling = 0;
     ItmStatus status = fits(rim, &header, size) ? make_room(rim, room, &header, error)
@@ -248,16 +304,13 @@ ItmStatus itm_rim_read_rows(ItmRim* rim, ItmRimRoom* room, const void* bytes, si
     rim->model = &room->model;
     rim->data = &room->data;
     room->model.contact_options = header.options;
-    room->bounded.worst_row = header.worst_row;
-    room->bounded.worst_residual = header.worst_residual;
     r->problem.n = header.nc;
     r->problem.ncoupling = header.ncoupling;
-    r->has_bounces = header.has_bounces != 0;
     r->has_begun = true;
     r->step = header.step;
     r->steady.is_on = r->set.is_factored = false;
-    read_counters(rim, &header);
-    read_parts(parts, list_rows(rim, parts), (const char*)bytes + round_up(sizeof header));
+    ItmPacket p = open_packet(ITM_PACKET_READ, bytes, size);
+    move_rows(rim, &p, header.nc, header.ncoupling);
     memset(r->Q0, 0, sizeof(double) * (size_t)header.nc);
     memset(r->Q1, 0, sizeof(double) * (size_t)header.nc);
     memset(r->work, 0, sizeof(double) * (size_t)header.nc);
@@ -272,48 +325,25 @@ ItmStatus itm_rim_read_rows(ItmRim* rim, ItmRimRoom* room, const void* bytes, si
 
 void itm_rim_write_results(ItmRim* rim, const double* lambda, void* bytes)
 {
-    const ItmRimContacts* r = &rim->contacts;
-    Part parts[MOST_PARTS];
     itm_rim_steady_end(rim, rim->h);
-    ItmRimMessage header = write_header(rim);
-    header.is_result = 1;
+    ItmRimMessage header = write_header(rim, true);
     memcpy(bytes, &header, sizeof header);
-    char* at = write_parts(parts, list_results(rim, lambda, parts), (char*)bytes + round_up(sizeof header));
-    for (int i = 0; i < r->problem.n; i++, at += sizeof(RowResult)) {
-        const ItmRow* row = &r->problem.rows[i];
-        RowResult result = {.gap = row->gap, .rate = row->rate, .omega = row->omega, .is_bouncing = row->is_bouncing};
-        memcpy(at, &result, sizeof result);
-    }
+    ItmPacket p = open_packet(ITM_PACKET_WRITE, bytes, header.size);
+    move_results(rim, &p, header.nc);
+    memcpy(itm_packet_take(&p, sizeof(double) * (size_t)rim->n), lambda, sizeof(double) * (size_t)rim->n);
 }
 
 bool itm_rim_read_results(ItmRim* rim, double* lambda, const void* bytes)
 {
-    ItmRimContacts* r = &rim->contacts;
+    const ItmRowProblem* problem = &rim->contacts.problem;
     ItmRimMessage header;
-    Part parts[MOST_PARTS];
     memcpy(&header, bytes, sizeof header);
-    if (!is_of_this_build(&header, itm_rim_measure_message(rim->n, r->problem.n, r->problem.ncoupling)) ||
-        !header.is_result || header.n != rim->n || header.nc != r->problem.n) {
+    if (!is_of_this_build(&header, itm_rim_measure_message(rim->n, problem->n, problem->ncoupling)) ||
+        !header.is_result || header.n != rim->n || header.nc != problem->n) {
         return false;
     }
-    read_counters(rim, &header);
-    rim->tau = header.tau;
-    rim->theta = header.theta;
-    const char* at = read_parts(parts, list_results(rim, lambda, parts), (const char*)bytes + round_up(sizeof header));
-    for (int i = 0; i < r->problem.n; i++, at += sizeof(RowResult)) {
-        RowResult result;
-        ItmRow* row = &r->problem.rows[i];
-        memcpy(&result, at, sizeof result);
-        // compliance is on the diagonal of H
-        r->problem.H[(size_t)i * (size_t)(r->problem.n + 1)] += result.omega - row->omega;
-        row->gap = result.gap;
-        row->rate = result.rate;
-        row->omega = result.omega;
-        row->is_bouncing = result.is_bouncing != 0.0;
-        if (r->table[i] == header.worst_row) {
-            rim->data->bounded->worst_row = header.worst_row;
-            rim->data->bounded->worst_residual = header.worst_residual;
-        }
-    }
+    ItmPacket p = open_packet(ITM_PACKET_READ, bytes, header.size);
+    move_results(rim, &p, header.nc);
+    itm_packet_move_reals(&p, lambda, rim->n);
     return true;
 }

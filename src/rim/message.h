@@ -1,11 +1,16 @@
-// Bounded rows of a RIM as a message to another process, which takes the micro steps there, and their results as a message back.
+// A RIM as a message to another process, which takes the micro steps there, and the results as a message back. One walk over the memory
+// writes and reads the rows, another one the results.
 //
-// The owner of the rows calls itm_rim_begin and writes the rows; the other side reads them into a RIM of its own (interface numbers
-// W, a0, s, w come separately), takes all micro steps of the macro step with the same code, and writes the results. Both messages start with
-// ItmRimMessage, have the same size and hold the structs of src/mlcp as they are, so both sides must be of one build.
+// Processes that hold the same system (cosim/ranks.c) move the model and its impulses, itm_rim_move_model and itm_rim_move_impulses.
+//
+// Processes of which one holds the mechanism (FMUs) exchange bounded rows: the owner of the rows calls itm_rim_begin and writes the rows; the
+// other side reads them into a RIM of its own (interface numbers W, a0, s, w come separately), takes all micro steps of the macro step with
+// the same code, and writes the results. Both messages start with ItmRimMessage, have the same size and hold the structs of src/mlcp as
+// they are, so both sides must be of one build.
 #ifndef ITM_RIM_MESSAGE_H
 #define ITM_RIM_MESSAGE_H
 
+#include "base/packet.h"
 #include "rim/rim.h"
 
 // clang-format off
@@ -15,16 +20,8 @@ typedef struct ItmRimMessage {
     int      n, nc, ncoupling;   // interfaces, bounded rows, friction couplings
     int      nlcp;               // capacity of the owner's solver for Lemke's method
     int      is_result;
-    int      has_bounces;
-    double   h, tau, theta;      // of the RIM
     ItmRowStep step;
     ItmContactOptions options;   // solver, tolerance, effort
-    // how the solves of the step went so far: ItmStepInfo, ItmBounded
-    int      solver_iterations, solver_redundant;
-    long     fallbacks, unsolved;
-    double   solver_residual, worst_residual;
-    int      worst_row;          // in the owner's table of rows, or ITM_NONE
-    long     nsolve, ntrial, nsteady;
 } ItmRimMessage;
 // clang-format on
 
@@ -56,5 +53,10 @@ void itm_rim_write_results(ItmRim* rim, const double* lambda, void* bytes);
 // Into the RIM that wrote the rows; what names rows and bodies is not taken from the message. lambda (n). False: the message does not belong
 // to it.
 bool itm_rim_read_results(ItmRim* rim, double* lambda, const void* bytes);
+
+// From the process of the mechanism after itm_rim_extract to the one that takes the micro steps (itm_rim_begin to the last
+// itm_rim_advance), and back to the mechanism's itm_rim_take_over. m, d: those of the mechanism, in the process that calls.
+void itm_rim_move_model(ItmRim* rim, const ItmModel* m, ItmData* d, ItmPacket* packet);
+void itm_rim_move_impulses(ItmRim* rim, ItmData* d, ItmPacket* packet);
 
 #endif

@@ -19,7 +19,6 @@
 #ifndef ITM_RIM_RIM_H
 #define ITM_RIM_RIM_H
 
-#include "base/packet.h"
 #include "mlcp/active_set.h"
 #include "multibody/bounded.h"
 #include "multibody/data.h"
@@ -199,11 +198,6 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda);
 // The mechanism's step from what the RIM gathered: velocities by impulses, positions by moments, then joints that are rows are
 // closed; works counted, contacts and step info filled, time advanced. After the last micro step.
 ItmStatus itm_rim_take_over(const ItmModel* m, ItmData* d, ItmRim* rim);
-
-// Another process takes the micro steps (itm_rim_begin to the last itm_rim_advance): the model goes there, its impulses come back.
-// Each call moves between the model and a message. m, d: those of the mechanism, in the process that calls.
-void itm_rim_move_model(ItmRim* rim, const ItmModel* m, ItmData* d, ItmPacket* packet);
-void itm_rim_move_impulses(ItmRim* rim, ItmData* d, ItmPacket* packet);
 
 // v += h v_dot + X p for interface impulses p (n; NULL: none). M of the extraction is still factored.
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p);
