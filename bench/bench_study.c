@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #define ROUNDS 5
-#define OVERHEAD_RUNS 2000
-#define LONG_RUNS 40
+#define OVERHEAD_RUNS 500
+#define LONG_RUNS 24
 #define OVERHEAD_GOAL 5.0    // ms per run
 #define EFFICIENCY_GOAL 1.9  // of one process
 #define BUSY 1.05            // wall time of one process over its CPU time above which others use the machine
