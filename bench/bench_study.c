@@ -83,7 +83,8 @@ static void measure_overhead(void)
         run_study("1", &cost);
     }
     double wall = 1e3 * cost.wall / OVERHEAD_RUNS, cpu = 1e3 * cost.cpu / OVERHEAD_RUNS;
-    bool is_met = wall<OVERHEAD_GOAL, is_busy = wall> BUSY * cpu;
+    bool is_met = wall < OVERHEAD_GOAL;
+    bool is_busy = wall > BUSY * cpu;
     printf("study, %d runs of one step (Ishigami function), one at a time, best of %d\n", OVERHEAD_RUNS, ROUNDS);
     printf("  per run               %7.3f ms wall %7.3f ms CPU        goal %.0f ms: %s\n", wall, cpu, OVERHEAD_GOAL,
            judge(is_met, is_busy));
