@@ -251,13 +251,14 @@ do_bench() {
     bench/run.sh
 }
 
-FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint"
+FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint fuzz_study"
 
 # Folders of seeds of a target beside its own, tests/seeds/TARGET.
 fuzz_seeds() {
     case $1 in
         fuzz_file) echo tests/corpus examples ;;
         fuzz_urdf) echo tests/urdf ;;
+        fuzz_study) echo examples/studies ;;
         fuzz_archive | fuzz_description | fuzz_ssd) echo tests/fmi/corpus ;;
     esac
 }

@@ -1,5 +1,5 @@
 // interim rerun: repeat the run that a result file records, and compare bit for bit.
-#include "app.h"
+#include "rerun.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,8 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--model", 'm', "FILE", NULL,
      "the model file, if it is neither where it was nor beside the results as before"},
     {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
+    {APP_OPTION_WORD, "--run", 0, "NUMBER", NULL, "of a study: repeat this run only"},
+    {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "of a study: number of parallel runs; default: number of processors"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print nothing if the bits agree"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
@@ -175,7 +177,7 @@ static bool has_same_rows(const Rerun* r)
     return ndifferent == 0;
 }
 
-static int run(const AppArguments* arguments)
+static int rerun_results(const AppArguments* arguments)
 {
     Rerun r = {.path = arguments->model};
     int status = APP_BAD_INPUT;
@@ -197,15 +199,35 @@ static int run(const AppArguments* arguments)
     return status;
 }
 
+static int run(const AppArguments* arguments)
+{
+    char* journal = app_rerun_find_journal(arguments->model);
+    const char* unfit = journal != NULL ? "--model" : "--run";
+    if (app_arguments_get(arguments, unfit) != NULL) {
+        fprintf(stderr, "interim rerun: %s is for %s, and '%s' %s\n", unfit,
+                journal != NULL ? "results of one run" : "tables of studies", arguments->model,
+                journal != NULL ? "is the table of a study" : "has no journal of a study beside it");
+        free(journal);
+        return APP_BAD_INPUT;
+    }
+    int status = journal != NULL ? app_rerun_study(arguments, journal) : rerun_results(arguments);
+    free(journal);
+    return status;
+}
+
 const AppCommand app_rerun_command = {
     .name = "rerun",
     .synopsis = "RESULTS.csv|.h5 [OPTION]...",
-    .help = "repeat the run of a result file and compare bit for bit",
+    .help = "repeat the run of a result file, or the runs of a study, and compare bit for bit",
     .details =
         "Every result file of a run records what made it: version and commit, the model file with its text, the hashes\n"
         "of all files that it refers to, overrides, options, host and time (HDF5: /provenance/json; CSV: \"provenance\" in the\n"
         "JSON file). This command repeats the run and compares all numbers bit for bit. It looks for the model file relative\n"
         "to the results first, then where it was, so that a folder may be moved as a whole.\n"
+        "\n"
+        "Of a study, TABLE.csv or TABLE.h5 with TABLE.journal beside it, all runs are repeated, or one of them with --run, in\n"
+        "the folder where the study was executed. The table is compared with its journal as well.\n"
+        "\n"
         "Status 0: the same bits; 4: other bits, with the first difference; 1: the model is not found or has changed.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),

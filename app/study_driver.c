@@ -476,7 +476,11 @@ int app_study_merge(AppStudy* s)
         fail(s, &error);
     } else {
         s->info = itm_study_get_info(s->study);
-        status = read_parts(s, &parts) ? finish(s, start) : APP_BAD_INPUT;
+        bool is_other = strcmp(s->info.version, itm_version()) != 0;
+        if (is_other) {
+            app_study_complain(s, "the parts were made by another version of Interim:", s->info.version);
+        }
+        status = !is_other && read_parts(s, &parts) ? finish(s, start) : APP_BAD_INPUT;
     }
     globfree(&parts);
     free(pattern);

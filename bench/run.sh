@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|flexible|chain|loop|wall|floor|pile|mlcp|contact|hydraulics|clearance|rim|cosim|fmu|stand|results|logcrane]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|flexible|chain|loop|wall|floor|pile|mlcp|contact|hydraulics|clearance|rim|cosim|fmu|stand|results|study|ranks|logcrane]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench; figures.json has all of them, for bench/compare A.json B.json.
@@ -70,6 +70,21 @@ wants() {
     return 1
 }
 
+# 100 cranes, each with a circuit, in one process and over two ranks: the lines of the summaries that show the costs
+measure_ranks() {
+    if [ ! -x build/interim-mpi ] || ! command -v mpirun >/dev/null; then
+        echo "bench: ranks are left out: no interim-mpi or no mpirun" >&2
+        return
+    fi
+    examples/cranes.sh 100 >"$out/cranes.yaml"
+    echo "100 cranes, 4 s, 400 communication points"
+    build/interim run "$out/cranes.yaml" -o "$out/cranes.csv" | sed -n 's/^  wall time  /  one process/p'
+    mpirun --allow-run-as-root --oversubscribe --mca btl tcp,self -n 2 build/interim-mpi run "$out/cranes.yaml" -o "$out/ranks.csv" |
+        sed -n 's/^  wall time  /  two ranks  /p; /^  ranks /p'
+    cmp "$out/cranes.csv" "$out/ranks.csv" && echo "  results      the same bytes"
+    rm -f "$out"/cranes.* "$out"/ranks.csv "$out"/ranks.json
+}
+
 # scenes that are run beside peers, of those asked for
 scenes=
 for scene in arm flexible chain loop wall floor pile; do
@@ -84,9 +99,10 @@ if [ -n "$scenes" ]; then
     awk -f bench/table.awk "$out"/[0-9]*-*.txt | tee "$out/table.txt"
 fi
 # complementarity problems beside Siconos, collision, circuits, loose joints, interface models, coupled systems and FMUs by themselves, ten seconds of a wall, result files: programs with a table of their own
-for program in mlcp contact hydraulics clearance rim cosim fmu stand results; do
+for program in mlcp contact hydraulics clearance rim cosim fmu stand results study; do
     if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
 done
+if wants ranks "$@"; then measure_ranks | tee "$out/ranks.txt"; fi
 if wants logcrane "$@"; then build/bench/bench_cosim logcrane | tee "$out/logcrane.txt"; fi
 # all figures in one file, for bench/compare
 commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)

@@ -9,11 +9,14 @@ install(TARGETS interim interim_engine interim_engine_static EXPORT interimTarge
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS interim_static EXPORT interimStaticTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS interim_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET interim_mpi)
+  install(TARGETS interim_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(TARGETS interim_fmu_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/interim)
 install(TARGETS interim_fmu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/interim)
-install(FILES docs/reference/model.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/interim)
+install(FILES docs/reference/model.schema.json docs/reference/study.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/interim)
 install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DATADIR}/interim/examples FILES_MATCHING
-        PATTERN "*.yaml" PATTERN "*.c" PATTERN "*.csv" PATTERN "*.mtx" PATTERN "*.urdf" PATTERN "*.py")
+        PATTERN "*.yaml" PATTERN "*.c" PATTERN "*.csv" PATTERN "*.mtx" PATTERN "*.urdf" PATTERN "*.py" PATTERN "*.sh")
 install(FILES docs/man/interim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 # find_package(interim) gives interim::interim, interim::engine and interim::engine_static (libm only); COMPONENTS static gives interim::static and finds what it needs

@@ -62,7 +62,9 @@ void cluster_leave_run(void);
 // lifeline.c: connections of all ranks to rank 0 that carry nothing. The operating system closes them when a process dies, whatever it was
 // doing. All ranks call open and close.
 void cluster_lifeline_open(int rank, int nrank);
-// The first rank that has died, as far as this rank can see; ITM_NONE: none.
+// Whether a rank has died, as far as this rank can see: rank 0 sees all others, these see rank 0.
+bool cluster_lifeline_is_dead(int rank);
+// The first rank that has died; ITM_NONE: none.
 int cluster_lifeline_find_dead(void);
 void cluster_lifeline_close(void);
 

@@ -97,10 +97,12 @@ static void greet(AppStudy* s, int rank, const ClusterHello* hello)
     }
 }
 
-static bool is_dead(const Worker* w, double now)
+static bool is_dead(int rank, double now)
 {
+    const Worker* w = &cluster.workers[rank];
     bool is_gone = w->is_here && w->pid > 0 && kill(w->pid, 0) != 0 && errno == ESRCH;
-    return is_gone || now - w->heard > CLUSTER_SILENCE;
+    bool is_silent = w->state == WORKER_READY && now - w->heard > CLUSTER_SILENCE;
+    return is_gone || is_silent || cluster_lifeline_is_dead(rank);
 }
 
 static void check_workers(AppStudy* s)
@@ -108,7 +110,7 @@ static void check_workers(AppStudy* s)
     double now = wall_time();
     for (int rank = 1; rank < cluster.nrank; rank++) {
         Worker* w = &cluster.workers[rank];
-        if (w->state == WORKER_READY && is_dead(w, now)) {
+        if (w->state != WORKER_GONE && is_dead(rank, now)) {
             lose(s, rank, "has died");
         } else if (w->state == WORKER_UNKNOWN && now - w->heard > 5.0 * CLUSTER_SILENCE) {
             lose(s, rank, "has not responded");

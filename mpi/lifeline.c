@@ -1,5 +1,5 @@
 // Who is alive: a TCP connection between rank 0 and every other rank, beside MPI, which notices a dead process late or never.
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE  // accept4
 #include "cluster.h"
 
 #include <arpa/inet.h>
@@ -112,7 +112,7 @@ static void accept_one(int listener, const Place* place)
 {
     Greeting greeting = {0};
     struct timeval patience = {.tv_sec = PATIENCE / 1000};
-    int connection = accept(listener, NULL, NULL);
+    int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
     if (connection < 0) {
         return;
     }
@@ -164,13 +164,18 @@ void cluster_lifeline_open(int rank, int nrank)
     }
 }
 
+bool cluster_lifeline_is_dead(int rank)
+{
+    char byte;
+    int connection = lifeline.connections != NULL ? lifeline.connections[rank] : -1;
+    ssize_t count = connection >= 0 ? recv(connection, &byte, 1, MSG_DONTWAIT) : 1;
+    return count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
 int cluster_lifeline_find_dead(void)
 {
-    for (int i = 0; i < lifeline.nrank && lifeline.connections != NULL; i++) {
-        char byte;
-        int connection = lifeline.connections[i];
-        ssize_t count = connection >= 0 ? recv(connection, &byte, 1, MSG_DONTWAIT) : 1;
-        if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+    for (int i = 0; i < lifeline.nrank; i++) {
+        if (cluster_lifeline_is_dead(i)) {
             return i;
         }
     }

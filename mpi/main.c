@@ -126,6 +126,7 @@ static int run(int argc, char** argv, int rank, int nrank)
     if (nrank > 1 && is_run(argc, argv)) {
         app_run_engine = cluster_choose_run_engine(rank);
     } else if (nrank > 1) {
+        cluster_lifeline_open(rank, nrank);
         app_study_engine = rank == 0 ? &DEALER : &WORKER;
     }
     return app_main(argc, argv);

@@ -96,7 +96,8 @@ static void ping(Server* v)
     cluster_describe(&mine, NULL);
     bool is_here = strcmp(mine.host, cluster_dealer.host) == 0;
     double patience = v->has_worked ? CLUSTER_SILENCE : CLUSTER_PATIENCE;
-    if (now - v->heard > patience || (is_here && kill(cluster_dealer.pid, 0) != 0 && errno == ESRCH)) {
+    bool is_gone = is_here && kill(cluster_dealer.pid, 0) != 0 && errno == ESRCH;
+    if (now - v->heard > patience || is_gone || cluster_lifeline_is_dead(0)) {
         v->is_over = v->is_orphan = true;
     }
 }
@@ -153,6 +154,9 @@ void cluster_refuse(void)
         MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &has_message, &status);
         if (has_message) {
             take_stop(&status, &is_over);
+        } else if (cluster_lifeline_is_dead(0)) {
+            cluster_can_finalize = false;
+            is_over = true;
         } else {
             cluster_pause();
         }

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""schema.py [--check]: the JSON Schema of model files, from the tables of docs/reference/model-file.md.
+"""schema.py [--check]: the JSON Schema of model files, from the tables of docs/reference/model-file.md; that of study files is
+made by schema_study.py.
 
 The page is the one source: its tables name every key with type, unit, default and meaning (scripts/check-model-file.sh compares
 them with the readers). LAYOUT below says which table describes which part of a file. --check: fail where the schema that is stored
@@ -25,9 +26,9 @@ def cells(line):
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip())[1:-1]]
 
 
-def read_tables():
+def read_tables(page):
     """{section: [table]}; a table is a list of rows {column: cell}."""
-    tables, section, lines, is_code = {}, "", open(PAGE, encoding="utf-8").read().split("\n"), False
+    tables, section, lines, is_code = {}, "", open(page, encoding="utf-8").read().split("\n"), False
     i = 0
     while i < len(lines):
         line = lines[i]
@@ -48,13 +49,14 @@ def read_tables():
     return tables
 
 
-TABLES = read_tables()
+TABLES = read_tables(PAGE)
 
 # ---------------------------------------------------------------------------- values
 
 EXPRESSION = {"$ref": "#/definitions/value"}
 SIGNAL = {"$ref": "#/definitions/signal_or_value"}
 NAME = {"type": ["string", "number"]}
+VALUE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^(?!\\s*$)(?!\\.(nan|inf))(?![^(]*,)"}], "description": "a number, or an expression with units and parameters"}
 
 
 def ref(name):
@@ -272,7 +274,7 @@ def definitions():
     mechanism.pop("name")
     types = {"hydraulics": "hydraulics", "control": "control", "multibody": "mechanism", "drive": "drive", "fmu": "fmu", "external": "external"}
     parts = {
-        "value": {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^(?!\\s*$)(?!\\.(nan|inf))(?![^(]*,)"}], "description": "a number, or an expression with units and parameters"},
+        "value": VALUE,
         "orientation": either(list_type("[w, x, y, z]"), closed({"axis": list_type("[x, y, z]"), "angle": EXPRESSION}, ("axis", "angle")), closed({"euler": list_type("[a, b, c]")}, ("euler",))),
         "signal": signals(),
         "signal_or_value": either(EXPRESSION, ref("signal")),
@@ -337,17 +339,18 @@ def schema():
     }
 
 
-def main():
-    text = json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
+def store(value, page, out):
+    """Write a schema, or with --check compare it with the one that is stored."""
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
     if "--check" in sys.argv[1:]:
-        stored = open(OUT, encoding="utf-8").read() if os.path.exists(OUT) else ""
+        stored = open(out, encoding="utf-8").read() if os.path.exists(out) else ""
         if stored != text:
-            sys.exit("docs/reference/model.schema.json is not what docs/reference/model-file.md gives: run scripts/schema.py")
-        print(f"{len(definitions())} definitions")
+            sys.exit(f"{os.path.relpath(out, ROOT)} is not what {os.path.relpath(page, ROOT)} gives: run {sys.argv[0]}")
+        print(f"{os.path.basename(out)}: {len(value['definitions'])} definitions")
     else:
-        with open(OUT, "w", encoding="utf-8") as file:
+        with open(out, "w", encoding="utf-8") as file:
             file.write(text)
 
 
 if __name__ == "__main__":
-    main()
+    store(schema(), PAGE, OUT)

@@ -1,4 +1,4 @@
-# Bytes of files as a C source: cmake -DSTYLE=... -DVIEWER=... -DSCHEMA=... -DOUT=... -P embed.cmake
+# Bytes of files as a C source: cmake -DSTYLE=... -DVIEWER=... -DSCHEMA=... -DSTUDY_SCHEMA=... -DOUT=... -P embed.cmake
 function(embed name path out)
   file(READ ${path} hex HEX)
   string(LENGTH "${hex}" length)
@@ -11,5 +11,7 @@ endfunction()
 embed(style ${STYLE} style)
 embed(viewer ${VIEWER} viewer)
 embed(schema ${SCHEMA} schema)
+embed(study_schema ${STUDY_SCHEMA} study_schema)
 set(schema_get "const char* itm_file_get_schema(void)\n{\n    return (const char*)schema;\n}\n")
-file(WRITE ${OUT} "// Made by the build from web/ and docs/reference/model.schema.json.\n#include \"interim/file.h\"\n#include \"report/report.h\"\n\n${style}\n${style_get}\n${viewer}\n${viewer_get}\n${schema}\n${schema_get}")
+set(study_schema_get "const char* itm_study_get_schema(void)\n{\n    return (const char*)study_schema;\n}\n")
+file(WRITE ${OUT} "// Made by the build from web/ and docs/reference/*.schema.json.\n#include \"interim/file.h\"\n#include \"interim/study.h\"\n#include \"report/report.h\"\n\n${style}\n${style_get}\n${viewer}\n${viewer_get}\n${schema}\n${schema_get}\n${study_schema}\n${study_schema_get}")

@@ -74,8 +74,11 @@ ITM_API ItmStatus itm_study_set_reference_file(ItmStudy* study, const char* path
 // Draw the design, load the model with the values of its first run, find the signals and create the runs.
 ITM_API ItmStatus itm_study_prepare(ItmStudy* study, ItmError* error);
 // Create the study whose journal this is, from the definition in its first line, and prepare it. Paths are relative to the current
-// folder, as they were. ITM_ERR_INPUT: it is no journal, or the files have changed since.
+// folder, as they were. A journal of another version of Interim is accepted; see ItmStudyInfo. ITM_ERR_INPUT: it is no journal, or the
+// files have changed since.
 ITM_API ItmStatus itm_study_create_from_journal(ItmStudy** study, const char* path, const char* root, ItmError* error);
+// JSON Schema (draft 7) of study files, as text, for editors. Static.
+ITM_API const char* itm_study_get_schema(void);
 // Free a study; NULL is allowed.
 ITM_API void itm_study_destroy(ItmStudy* study);
 
@@ -83,9 +86,10 @@ ITM_API void itm_study_destroy(ItmStudy* study);
 
 // Sizes of a study; those of the design and the signals after itm_study_prepare.
 typedef struct ItmStudyInfo {
-    const char* title;  // that of the model where the study has none
-    const char* model;  // path of the model file
-    const char* path;   // path of the study file; NULL: made by calls
+    const char* title;    // that of the model where the study has none
+    const char* model;    // path of the model file
+    const char* path;     // path of the study file; NULL: made by calls
+    const char* version;  // of Interim: this one, or that of the journal of itm_study_create_from_journal
     int nfactor;
     int nresponse;
     int nrun;        // of the design

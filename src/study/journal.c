@@ -217,6 +217,20 @@ static ItmStatus create_from_node(ItmStudy** study, const ItmNode* root, const c
     return status == ITM_OK ? itm_study_prepare(*study, error) : status;
 }
 
+// Take over the signature of a journal, if it is that of the study up to the version of Interim, which stands first.
+static bool adopt_signature(ItmStudy* s, const ItmNode* node, const char* text)
+{
+    const char *own = strchr(s->signature, ','), *recorded = strchr(text, ',');
+    char* signature = itm_owned_copy_string(&s->owned, text);
+    char* version = itm_owned_copy_string(&s->owned, itm_json_get_text(node, "interim"));
+    if (own == NULL || recorded == NULL || strcmp(own, recorded) != 0 || signature == NULL || version == NULL) {
+        return false;
+    }
+    s->signature = signature;
+    s->version = version;
+    return true;
+}
+
 ItmStatus itm_study_create_from_journal(ItmStudy** study, const char* path, const char* root, ItmError* error)
 {
     ITM_GUARD(study != NULL && path != NULL, ITM_ERR_ARGUMENT);
@@ -235,7 +249,7 @@ ItmStatus itm_study_create_from_journal(ItmStudy** study, const char* path, cons
     } else {
         status = create_from_node(study, node, root, error);
     }
-    if (status == ITM_OK && strcmp((*study)->signature, text) != 0) {
+    if (status == ITM_OK && !adopt_signature(*study, node, text)) {
         status = itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
                                "model or study have changed since '%s' was written; execute the study again", path);
     }

@@ -81,6 +81,7 @@ ItmStatus itm_study_create(ItmStudy** study, const char* model, const char* root
     s->npoint = 200;
     s->design = (ItmStudyDesign){.type = ITM_DESIGN_GRID, .nsample = 1, .nlevel = 3, .seed = 1};
     s->text = s->title = "";
+    s->version = itm_version();
     s->model = itm_owned_copy_string(&s->owned, model);
     s->root = root != NULL ? itm_owned_copy_string(&s->owned, root) : NULL;
     bool has_all = s->model != NULL && (root == NULL || s->root != NULL);
@@ -244,6 +245,7 @@ ItmStudyInfo itm_study_get_info(const ItmStudy* s)
     return (ItmStudyInfo){.title = s->title,
                           .model = s->model,
                           .path = s->path,
+                          .version = s->version,
                           .nfactor = s->factors.count,
                           .nresponse = s->responses.count,
                           .nrun = s->nrun,

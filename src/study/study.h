@@ -169,6 +169,7 @@ struct ItmStudy {
     ItmDocument      document;         // the model file parsed, for children
     bool             has_document;
     const char*      signature;
+    const char*      version;          // of Interim in the signature
 
     int              journal;          // file descriptor; -1: none
     double           synced;           // wall time of the last fdatasync, s

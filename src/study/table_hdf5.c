@@ -196,6 +196,7 @@ static void write_content(Writer* w, double* column)
 {
     const ItmStudy* s = w->study;
     add_attribute(w, w->file, "interim", itm_version());
+    add_attribute(w, w->file, "commit", itm_commit());
     add_attribute(w, w->file, "title", s->title);
     add_attribute(w, w->file, "design", itm_design_type_name(s->design.type));
     add_text(w, w->file, "signature", s->signature);

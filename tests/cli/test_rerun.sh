@@ -59,6 +59,51 @@ other_bits_are_status_4() {
     err_has "does not record what made it"
 }
 
+# The table of a study, all runs or one; its journal has the definition and the recorded bits.
+studies_are_repeated_too() {
+    cp "$source/examples/pendulum.yaml" .
+    cat >study.yaml <<END
+model: pendulum.yaml
+set: {run.duration: 0.2 s}
+factors: {L: {from: 0.5 m, to: 2 m}, start: {distribution: normal, mean: 60 deg, std: 10 deg}}
+design: {type: latin-hypercube, runs: 6}
+responses: {angle: {final: hinge.angle}, error: {rms_difference: hinge.angle}, none: {crossing: hinge.angle, level: 100}}
+reference: {run.step: 0.5 ms}
+END
+    expect 0 "$interim" study study.yaml -q --set multibody.bodies.rod.mass=3kg
+    for ending in csv h5 journal; do
+        expect 0 "$interim" rerun study.$ending
+        out_has "the same bits: 6 runs, 3 responses each"
+        expect 0 "$interim" rerun study.$ending --run 3 -j 1
+        out_has "the same bits: 1 run, 3 responses each"
+    done
+    expect 1 "$interim" rerun study.csv --run 7
+    err_has "--run requires a number from 1 to 6"
+    expect 1 "$interim" rerun study.csv --model pendulum.yaml
+    err_has "--model is for results of one run"
+    # a number of the table; a number of the journal; a verdict
+    sed '3s/finished/broke-down/' study.csv >other.csv
+    cp study.journal other.journal
+    expect 4 "$interim" rerun other.csv
+    out_has "other.csv does not contain the outcomes of other.journal"
+    sed 's/\("run":2,.*"responses":\[\)[^,]*,/\10.125,/' study.journal >other.journal
+    expect 4 "$interim" rerun other.journal
+    out_has "different: run 2: 'angle': 0.125 recorded, "
+    out_has "different: 1 of 6 runs"
+    expect 0 "$interim" rerun other.journal --run 1 -q
+    [ ! -s out.txt ]
+    sed 's/\("run":5,"verdict":\)"finished"/\1"broke-down"/' study.journal >other.journal
+    expect 4 "$interim" rerun other.journal
+    out_has "run 5: broke-down at 0.2"
+    # a journal of an earlier version
+    sed '1s/"interim":"[^"]*"/"interim":"0.0.1"/' study.journal >other.journal
+    expect 0 "$interim" rerun other.journal
+    out_has "made by Interim 0.0.1; this is "
+    echo "# a comment" >>pendulum.yaml
+    expect 1 "$interim" rerun study.h5
+    err_has "have changed since 'study.journal' was written"
+}
+
 interrupted_results_are_repeated_as_far_as_they_go() {
     "$interim" run "$source/examples/pendulum.yaml" -q --until 100000s -e 1ms -o a.csv 2>/dev/null &
     pid=$!
@@ -118,6 +163,7 @@ checkpoints_are_refused_with_a_sentence() {
 run_case results_are_repeated_bit_for_bit
 run_case files_of_the_model_are_found_by_their_hash
 run_case other_bits_are_status_4
+run_case studies_are_repeated_too
 run_case interrupted_results_are_repeated_as_far_as_they_go
 run_case killed_run_is_continued
 run_case checkpoints_are_refused_with_a_sentence

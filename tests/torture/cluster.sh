@@ -1,10 +1,14 @@
 #!/bin/sh
-# cluster.sh SOURCE BUILD RUNS: a study over two machines that are two network namespaces joined by a pair of virtual cables, with ranks that
-# are killed with signal 9 now and then, gives the same bytes as in one process. Root only.
+# cluster.sh SOURCE BUILD RUNS [PART]...: a study of so many runs gives the same bytes however it is executed. Parts, all without names:
+#   here    1, 2 and 4 ranks, by shared memory and by TCP; 5 shards; ranks and the whole job killed with signal 9 now and then
+#   spaces  two machines that are two network namespaces joined by a pair of virtual cables (root only), ranks killed too
+# DURATION: simulated time of a run (10 s).
 set -u
 source=$1 build=$2 runs=$3
-if [ "$(id -u)" -ne 0 ] || [ ! -x "$build/interim-mpi" ] || ! command -v mpirun ip unshare >/dev/null; then
-    echo "cluster: skipped: needs root, interim-mpi, mpirun, ip and unshare"
+shift 3
+parts=${*:-here spaces}
+if [ ! -x "$build/interim-mpi" ] || ! command -v mpirun >/dev/null; then
+    echo "cluster: skipped: needs interim-mpi and mpirun"
     exit 0
 fi
 work=$(mktemp -d)
@@ -15,26 +19,10 @@ clean_up() {
     rm -rf "$work"
 }
 trap clean_up EXIT
-ip netns add $left && ip netns add $right && ip link add il$$ type veth peer name ir$$ || { echo "cluster: skipped: no network namespaces"; exit 0; }
-ip link set il$$ netns $left && ip link set ir$$ netns $right
-ip -n $left addr add 10.99.0.1/24 dev il$$ && ip -n $right addr add 10.99.0.2/24 dev ir$$
-for pair in $left:il$$ $right:ir$$; do
-    ip -n "${pair%:*}" link set "${pair#*:}" up
-    ip -n "${pair%:*}" link set lo up
-done
-
-# what ssh would do
-cat >"$work/agent.sh" <<END
-#!/bin/sh
-case \$1 in 10.99.0.1) space=$left ;; *) space=$right ;; esac
-shift
-exec ip netns exec \$space unshare --uts sh -c "hostname \$space; \$*"
-END
-chmod +x "$work/agent.sh"
 cd "$work" || exit 1
 cat >study.yaml <<END
 model: $source/examples/pendulum.yaml
-set: {run.duration: 10 s}
+set: {run.duration: ${DURATION:-10 s}}
 factors:
   L: {from: 0.5 m, to: 2 m}
   start: {distribution: normal, mean: 60 deg, std: 10 deg}
@@ -42,12 +30,34 @@ design: {type: latin-hypercube, runs: $runs, seed: 7}
 responses:
   angle: {final: hinge.angle}
   error: {rms_difference: hinge.angle}
-reference: {run.step: 0.5 ms, parameters.L: 1 m}
+reference: {parameters.L: 1 m}
+signals: {names: [hinge.angle], points: 20}
 END
-"$build/interim" study study.yaml -q -o whole.csv || exit 1
+lines=$((2 * runs))  # of a whole journal, behind the signature: runs and as many references
+ways=0 killed=0 repeated=0
 
-# launch OPTION...: four ranks, two on each side; the command runs on
-launch() {
+give_up() {
+    echo "cluster: $*"
+    tail -n 40 err.txt
+    exit 1
+}
+
+# same NAME: its tables and effects have the bytes of the study in one process
+same() {
+    for ending in csv h5 effects.csv; do cmp "whole.$ending" "$1.$ending" || give_up "$1.$ending differs"; done
+    ways=$((ways + 1))
+}
+
+# launch_here COUNT OPTION...: that many ranks on this machine
+launch_here() {
+    count=$1; shift
+    exec timeout 3600 mpirun --allow-run-as-root --oversubscribe --enable-recovery -n "$count" ${FABRIC:-} "$build/interim-mpi" study study.yaml -q \
+        "$@" 2>>err.txt
+}
+
+# launch_spaces 4 OPTION...: four ranks, two in each namespace
+launch_spaces() {
+    shift
     ip netns exec $left unshare --uts sh -c "hostname $left; exec mpirun --allow-run-as-root --oversubscribe --enable-recovery \
         --mca plm_rsh_agent '$work/agent.sh' --mca btl tcp,self --mca btl_tcp_if_include 10.99.0.0/24 \
         --mca oob_tcp_if_include 10.99.0.0/24 --host 10.99.0.1:2,10.99.0.2:2 -n 4 '$build/interim-mpi' study study.yaml -q $*" 2>>err.txt
@@ -55,32 +65,125 @@ launch() {
 
 # rank NUMBER: its process, the oldest of those that have its environment: runs are its children
 rank() {
-    for environ in /proc/[0-9]*/environ; do
-        (tr '\0' '\n' <"$environ") 2>/dev/null >environ.txt
-        grep -qx "OMPI_COMM_WORLD_RANK=$1" environ.txt && [ "$(readlink "${environ%environ}cwd")" = "$work" ] &&
-            echo "$environ" | cut -d/ -f3
+    for process in /proc/[0-9]*; do
+        [ "$process/cwd" -ef "$work" ] && (tr '\0' '\n' <"$process/environ") 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "${process#/proc/}"
     done | sort -n | head -n 1
 }
 
-launch -o net.csv && cmp whole.csv net.csv && cmp whole.h5 net.h5 || { cat err.txt; exit 1; }
-hosts=$(tail -n +2 net.costs.csv | cut -d, -f3 | sort -u | wc -l)
-[ "$hosts" -eq 2 ] || { echo "runs on $hosts machines"; exit 1; }
-
-# kill_at NAME LINES RANK: launch a study, kill a rank with signal 9 when the journal has that many lines
-kill_at() {
-    launch -o "$1.csv" &
-    pid=$!
-    while [ "$(cat "$1.journal" 2>/dev/null | wc -l)" -lt "$2" ] && kill -0 $pid; do sleep 0.05; done
-    kill -9 "$(rank "$3")" || exit 1
-    wait $pid
+# wait_for_lines NAME COUNT: until its journal has so many, or the job ($pid) has ended
+wait_for_lines() {
+    while [ "$(cat "$1.journal" 2>/dev/null | wc -l)" -lt "$2" ]; do
+        kill -0 "$pid" 2>/dev/null || give_up "$1 ended before it had $2 lines"
+        sleep 0.02
+    done
 }
 
-# a rank of the other machine: its runs are dealt again
-kill_at lost $((runs / 4)) 3
-cmp whole.csv lost.csv && cmp whole.h5 lost.h5 || { cat err.txt; exit 1; }
-again=$(awk -F, 'NR > 1 && $2 > 1' lost.costs.csv | wc -l)
-[ "$again" -gt 0 ] || { echo "no run was begun again"; exit 1; }
-# rank 0: the others end, and the study is continued
-kill_at cut $((runs / 2)) 0
-launch -o cut.csv --resume && cmp whole.csv cut.csv && cmp whole.h5 cut.h5 || { cat err.txt; exit 1; }
-echo "cluster: $runs runs over two namespaces, 2 ranks killed, $again runs begun again, tables identical"
+# kill_rank NAME COUNT RANK: when the journal has so many lines
+kill_rank() {
+    wait_for_lines "$1" 1
+    victim=$(rank "$3")
+    wait_for_lines "$1" "$2"
+    [ -n "$victim" ] && kill -9 "$victim" || give_up "no rank $3"
+    killed=$((killed + 1))
+}
+
+# dead_ranks LAUNCH NAME RANK...: kill them one after the other; their runs are dealt again, and the costs tell which
+dead_ranks() {
+    how=$1 name=$2 done=0; shift 2
+    (launch_"$how" 4 -o "$name.csv") &
+    pid=$!
+    for number; do
+        done=$((done + lines / 5))
+        kill_rank "$name" $done "$number"
+    done
+    wait $pid || give_up "$name: status $?"
+    same "$name"
+    again=$(awk -F, 'NR > 1 && $2 > 1' "$name.costs.csv" | wc -l)
+    [ "$again" -gt 0 ] && [ "$again" -eq "$(grep -c '^{"repeated"' "$name.journal")" ] || give_up "$name: $again runs begun again"
+    repeated=$((repeated + again))
+}
+
+# dead_dealer LAUNCH NAME: kill rank 0 in the middle; the other ranks end, and the study is continued
+dead_dealer() {
+    (launch_"$1" 4 -o "$2.csv") &
+    pid=$!
+    kill_rank "$2" $((lines / 2)) 0
+    wait $pid
+    [ ! -e "$2.h5" ] || give_up "$2: complete without rank 0"
+    [ -z "$(rank 1)$(rank 2)$(rank 3)" ] || give_up "$2: ranks outlive rank 0"
+    (launch_"$1" 4 -o "$2.csv" --resume) || give_up "$2: status $?"
+    same "$2"
+    # nothing that was there is executed again
+    [ "$(grep -vc '^{"repeated"' "$2.journal")" -eq $((lines + 1)) ] || give_up "$2: $(wc -l <"$2.journal") lines in the journal"
+}
+
+# Everything at once, with signal 9, several times.
+dead_job() {
+    resume=
+    for quarter in 1 2 3; do
+        setsid sh -c "echo \$\$ >group; exec '$build/interim' study study.yaml -q -j 3 -o job.csv $resume" 2>>err.txt &
+        pid=$!
+        wait_for_lines job $((quarter * lines / 4))
+        kill -9 "-$(cat group)" || give_up "no job"
+        wait $pid
+        killed=$((killed + 1)) resume=--resume
+    done
+    "$build/interim" study study.yaml -q -o job.csv --resume 2>>err.txt || give_up "job: status $?"
+    same job
+}
+
+shards() {
+    for part in 1 2 3 4 5; do
+        "$build/interim" study study.yaml -q -o parts.csv --shard $part/5 2>>err.txt || give_up "shard $part: status $?"
+    done
+    "$build/interim" study merge parts.csv -q 2>>err.txt || give_up "merge: status $?"
+    same parts
+}
+
+test_here() {
+    for count in 1 2 4; do
+        (launch_here $count -o ranks$count.csv) || give_up "$count ranks: status $?"
+        same ranks$count
+    done
+    (FABRIC="--mca btl tcp,self" launch_here 4 -o tcp.csv) || give_up "TCP: status $?"
+    same tcp
+    shards
+    dead_ranks here lost 2 3
+    dead_dealer here cut
+    dead_job
+}
+
+join_spaces() {
+    ip netns add $left && ip netns add $right && ip link add il$$ type veth peer name ir$$ || return 1
+    ip link set il$$ netns $left && ip link set ir$$ netns $right
+    ip -n $left addr add 10.99.0.1/24 dev il$$ && ip -n $right addr add 10.99.0.2/24 dev ir$$ || return 1
+    for pair in $left:il$$ $right:ir$$; do
+        ip -n "${pair%:*}" link set "${pair#*:}" up
+        ip -n "${pair%:*}" link set lo up
+    done
+    # what ssh would do
+    cat >agent.sh <<END
+#!/bin/sh
+case \$1 in 10.99.0.1) space=$left ;; *) space=$right ;; esac
+shift
+exec ip netns exec \$space unshare --uts sh -c "hostname \$space; \$*"
+END
+    chmod +x agent.sh
+}
+
+test_spaces() {
+    if [ "$(id -u)" -ne 0 ] || ! command -v ip >/dev/null || ! command -v unshare >/dev/null || ! join_spaces 2>>err.txt; then
+        echo "cluster: two namespaces skipped: needs root, ip and unshare, and the right to create network namespaces"
+        return
+    fi
+    launch_spaces 4 -o net.csv || give_up "namespaces: status $?"
+    same net
+    hosts=$(tail -n +2 net.costs.csv | cut -d, -f3 | sort -u | wc -l)
+    [ "$hosts" -eq 2 ] || give_up "runs on $hosts machines"
+    dead_ranks spaces far 3
+    dead_dealer spaces gone
+}
+
+"$build/interim" study study.yaml -q -j 1 -o whole.csv 2>>err.txt || give_up "status $?"
+for part in $parts; do test_"$part"; done
+echo "cluster: $runs runs executed in $ways other ways ($parts), $killed kills, $repeated runs begun again, tables identical"
