@@ -53,8 +53,9 @@ static void join_all_quaternions(ItmTable* table)
 
 bool app_tables_read(AppTables* tables, const AppArguments* arguments)
 {
-    *tables = (AppTables){.runs = calloc((size_t)arguments->noperand + 1, sizeof *tables->runs)};
-    if (tables->runs == NULL) {
+    *tables = (AppTables){.runs = calloc((size_t)arguments->noperand + 1, sizeof *tables->runs),
+                          .labels = calloc((size_t)arguments->noperand + 1, sizeof *tables->labels)};
+    if (tables->runs == NULL || tables->labels == NULL) {
         fprintf(stderr, "interim: out of memory\n");
         return false;
     }
@@ -66,7 +67,12 @@ bool app_tables_read(AppTables* tables, const AppArguments* arguments)
             return false;
         }
         join_all_quaternions(table);
-        tables->runs[tables->count++] = (ItmReportRun){choose_label(arguments, i), table};
+        char* label = strdup(choose_label(arguments, i));
+        if (label != NULL) {
+            app_clean_text(label);
+        }
+        tables->labels[tables->count] = label;
+        tables->runs[tables->count++] = (ItmReportRun){label != NULL ? label : "", table};
     }
     return true;
 }
@@ -78,8 +84,10 @@ void app_tables_free(AppTables* tables)
         if (tables->names != NULL) {
             free(tables->names[i]);
         }
+        free(tables->labels[i]);
     }
     free(tables->names);
+    free(tables->labels);
     free(tables->runs);
     *tables = (AppTables){0};
 }

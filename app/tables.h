@@ -7,7 +7,8 @@
 typedef struct AppTables {
     ItmReportRun* runs;  // label and table of each   (count)
     int count;
-    char** names;  // labels by what differs, or NULL   (count)
+    char** names;   // labels by what differs, or NULL   (count)
+    char** labels;  // by file, as a terminal may show them   (count)
 } AppTables;
 
 // Read all operands; false after printing what is wrong. Free it in any case.

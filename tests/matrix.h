@@ -29,7 +29,9 @@ typedef struct MatrixRun {
     double
         energy;  // that went through: largest of kinetic energy, range of potential energy, energy transferred through bonds, works of all
                  // sources less the heat of valves, throttles and leakage, J
-    double held;        // kinetic and potential energy at the start, each by its magnitude, J
+    double
+        held;  // kinetic and potential energy and weights (9.81 m/s^2) times distances from the origin at the start, each by its
+        // magnitude, J: the numbers that rounding and tolerances belong to
     char message[400];  // why it was refused or broke down, or its doubts
 } MatrixRun;
 
@@ -77,6 +79,19 @@ static MatrixEnergies matrix_read(ItmCosim* x, const double* values)
     return e;
 }
 
+static double matrix_compute_weights(ItmCosim* x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < itm_cosim_get_mechanism_count(x); k++) {
+        const ItmModel* m = itm_cosim_get_model(x, k);
+        for (int i = 0; m != NULL && i < itm_model_get_info(m).nbody; i++) {
+            ItmVec3 p = itm_data_get_body_pose(m, itm_cosim_get_data(x, k), i).p;
+            sum += 9.81 * itm_model_get_body_info(m, i).mass * hypot(hypot(p.x, p.y), p.z);
+        }
+    }
+    return sum;
+}
+
 static void matrix_list_doubts(MatrixRun* run, const ItmCosim* x)
 {
     for (int i = 0; i < itm_cosim_get_doubt_count(x); i++) {
@@ -98,7 +113,7 @@ static void matrix_step(MatrixRun* run, ItmCosim* x, double duration)
             break;
         }
         MatrixEnergies e = matrix_read(x, values);
-        run->held = run->time == 0.0 ? fabs(e.kinetic) + fabs(e.potential) : run->held;
+        run->held = run->time == 0.0 ? fabs(e.kinetic) + fabs(e.potential) + matrix_compute_weights(x) : run->held;
         kinetic = fmax(kinetic, e.kinetic);
         least = fmin(least, e.potential);
         most = fmax(most, e.potential);

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <stdio.h>
 
 ItmStatus itm_error_set_list(ItmError* error, ItmStatus status, const char* function, const char* field,
@@ -13,6 +15,9 @@ ItmStatus itm_error_set_list(ItmError* error, ItmStatus status, const char* func
         snprintf(error->field, sizeof error->field, "%s", field);
     }
     vsnprintf(error->message, sizeof error->message, format, arguments);
+    // messages quote what is in files, and go to terminals
+    itm_utf8_clean_lines(error->message);
+    itm_utf8_clean_lines(error->field);
     return status;
 }
 

@@ -68,19 +68,29 @@ size_t itm_utf8_find_direction(const char* text, size_t length)
     return length;
 }
 
-void itm_utf8_clean(char* text)
+static void clean(char* text, bool has_lines)
 {
     size_t length = strlen(text), at = 0;
     while (at < length) {
         unsigned char* s = (unsigned char*)text + at;
         size_t n = measure(s, length - at);
-        if (n == 1 && s[0] < 0x20 && s[0] != '\t') {
+        if (n == 1 && s[0] < 0x20 && s[0] != '\t' && !has_lines) {
             s[0] = ' ';
         } else if (n == 0 || is_direction(s, n)) {
             memset(s, '?', n > 0 ? n : 1);
         }
         at += n > 0 ? n : 1;
     }
+}
+
+void itm_utf8_clean(char* text)
+{
+    clean(text, false);
+}
+
+void itm_utf8_clean_lines(char* text)
+{
+    clean(text, true);
 }
 
 size_t itm_utf8_count(const char* text, size_t length)

@@ -13,6 +13,8 @@ size_t itm_utf8_find_direction(const char* text, size_t length);
 // Put '?' in place of bytes that are no well-formed UTF-8, of control characters and of those above, so that the text can be shown
 // in a terminal; line ends become blanks. The length stays.
 void itm_utf8_clean(char* text);
+// The same, but line ends stay.
+void itm_utf8_clean_lines(char* text);
 // Number of characters that begin in the first `length` bytes.
 size_t itm_utf8_count(const char* text, size_t length);
 // The largest number of bytes, at most `most`, that does not split a character.

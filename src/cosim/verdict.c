@@ -385,10 +385,12 @@ static double get_growth(const ItmMachineWatch* w, const ItmBalance* b)
     return b->kinetic + b->potential + b->circuit[ITM_HYDRAULIC_COMPRESSION] - b->start - get_input(w);
 }
 
-// The balance as it is reported, and with the work of constraints, whichever is worse.
+// The balance with and without the coupling energy error, which may hide an error of the other sign, and with the work of constraints,
+// whichever is worst.
 static double get_error(const ItmBalance* b)
 {
-    return fmax(fabs(b->error), fabs(b->error - b->booked[ITM_LEDGER_CONSTRAINT]));
+    double worst = fmax(fabs(b->error), fabs(b->error - b->booked[ITM_LEDGER_CONSTRAINT]));
+    return fmax(worst, fabs(b->error - b->coupling_error));
 }
 
 static double get_momentum_change(const double* now, const double* start, const double* added)

@@ -3,6 +3,7 @@
 #include "fmi/process.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "cosim/cosim.h"
 #include "rim/message.h"
 
@@ -210,16 +211,18 @@ static void read_log(ItmFmuProcess* x)
         x->log = grown;
         x->log_room = room;
     }
+    size_t before = x->nlog;
     for (size_t i = 0; i < n; i++) {
         if (x->nlog < most) {
             char c = ring[(x->log_read + i) % ITM_FMU_LOG_SIZE];
-            x->log[x->nlog++] = (unsigned char)c < ' ' && c != '\n' && c != '\t' ? '?' : c;
+            x->log[x->nlog++] = c != '\0' && c != '\r' ? c : '?';
         } else {
             x->log_lost++;
         }
     }
     if (n > 0) {
         x->log[x->nlog] = '\0';
+        itm_utf8_clean_lines(x->log + before);
     }
     x->log_read = written;
     x->is_log_full = atomic_load(&x->shared->log_left) == 0;
@@ -392,6 +395,8 @@ static ItmStatus call_within(ItmFmuProcess* x, ItmFmuCommand command, double lim
         x->error = shared->error;
         x->error.function = "itm_cosim_step";
         x->error.message[sizeof x->error.message - 1] = x->error.field[sizeof x->error.field - 1] = '\0';
+        itm_utf8_clean_lines(x->error.message);
+        itm_utf8_clean_lines(x->error.field);
         x->error.file[0] = '\0';
         x->error.line = x->error.column = 0;
         bool is_status = shared->status > 0 && shared->status < ITM_STATUS_COUNT;

@@ -1,6 +1,7 @@
 #include "fmi/xml.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -119,6 +120,7 @@ static const char* keep(Builder* b, const xmlChar* text, size_t length)
     }
     if (length > 0) {
         memcpy(copy, text, length);
+        itm_utf8_clean_lines(copy);  // it goes to terminals: names, units, descriptions
     }
     return copy;
 }

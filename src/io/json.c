@@ -10,6 +10,7 @@ typedef struct Reader {
     ItmDocument* doc;
     ItmStatus status;
     int depth;
+    bool is_shown;  // strings are cleaned
 } Reader;
 
 static bool is_blank(char c)
@@ -144,6 +145,10 @@ static ItmNode* take_string(Reader* r)
         }
         to = put_utf8(to, code);
     }
+    *to = '\0';
+    if (r->is_shown) {
+        itm_utf8_clean(text);
+    }
     *node = (ItmNode){.kind = ITM_NODE_SCALAR, .text = text, .length = (size_t)(to - text), .size = 1};
     return take(r, '"') ? node : NULL;
 }
@@ -220,12 +225,14 @@ static ItmNode* take_value(Reader* r)
     return is_next(r, '[') ? take_inside(r, ITM_NODE_LIST) : take_word(r);
 }
 
-ItmStatus itm_json_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, ItmError* error)
+static ItmStatus parse(ItmNode** root, Reader r, ItmError* error)
 {
-    Reader r = {.start = text, .at = text, .end = text + length, .doc = doc};
+    const char* text = r.start;
+    size_t length = (size_t)(r.end - r.start);
     *root = NULL;
     if (itm_utf8_check(text, length) < length) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "not JSON: a control character, or not UTF-8");
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_json_parse", NULL,
+                             "not JSON: a control character, or not UTF-8");
     }
     ItmNode* node = take_value(&r);
     skip_blanks(&r);
@@ -233,13 +240,24 @@ ItmStatus itm_json_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
         r.status = ITM_ERR_INPUT;
     }
     if (r.status == ITM_ERR_MEMORY) {
-        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_json_parse", NULL, "out of memory");
     }
     if (r.status != ITM_OK) {
-        return itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "not JSON at byte %zu", (size_t)(r.at - r.start));
+        return itm_error_set(error, ITM_ERR_INPUT, "itm_json_parse", NULL, "not JSON at byte %zu",
+                             (size_t)(r.at - r.start));
     }
     *root = node;
     return ITM_OK;
+}
+
+ItmStatus itm_json_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, ItmError* error)
+{
+    return parse(root, (Reader){.start = text, .at = text, .end = text + length, .doc = doc}, error);
+}
+
+ItmStatus itm_json_parse_shown(ItmNode** root, ItmDocument* doc, const char* text, size_t length, ItmError* error)
+{
+    return parse(root, (Reader){.start = text, .at = text, .end = text + length, .doc = doc, .is_shown = true}, error);
 }
 
 // ---------------------------------------------------------------------------- looking up

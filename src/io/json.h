@@ -10,6 +10,8 @@
 // true, false and null stay as they are written. The text and length of a list or object are those of its own JSON in `text`,
 // which must live as long as doc. ITM_ERR_INPUT: not JSON, not UTF-8, or too deep. ITM_ERR_MEMORY.
 ItmStatus itm_json_parse(ItmNode** root, ItmDocument* doc, const char* text, size_t length, ItmError* error);
+// The same for texts that go to terminals and pages: strings and keys without control characters and changes of direction (base/utf8.h).
+ItmStatus itm_json_parse_shown(ItmNode** root, ItmDocument* doc, const char* text, size_t length, ItmError* error);
 
 // The item of a list, NULL where there is none; list may be NULL.
 const ItmNode* itm_json_get_item(const ItmNode* list, int index);

@@ -21,7 +21,7 @@ static const ItmNode* read_pairs(ItmDocument* document, const ItmRecord* record,
 {
     ItmNode* scene = NULL;
     if (record != NULL && record->scene != NULL &&
-        itm_json_parse(&scene, document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
+        itm_json_parse_shown(&scene, document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
         *has_memory = false;
     }
     return itm_json_find(scene, "pairs");

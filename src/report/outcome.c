@@ -20,7 +20,7 @@ static ItmDocument read_scene(const ItmTable* table)
     ItmDocument doc = {0};
     const ItmRecord* record = table->record;
     if (record != NULL && record->scene != NULL &&
-        itm_json_parse(&doc.root, &doc, record->scene, strlen(record->scene), NULL) != ITM_OK) {
+        itm_json_parse_shown(&doc.root, &doc, record->scene, strlen(record->scene), NULL) != ITM_OK) {
         doc.root = NULL;
     }
     return doc;

@@ -166,7 +166,7 @@ static void add_tiles(ItmText* text, const ItmTable* table)
     ItmNode* scene = NULL;
     const ItmRecord* record = table->record;
     if (record != NULL && record->scene != NULL &&
-        itm_json_parse(&scene, &document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
+        itm_json_parse_shown(&scene, &document, record->scene, strlen(record->scene), NULL) == ITM_ERR_MEMORY) {
         text->has_failed = true;
     }
     const ItmNode* numbers = itm_json_find(scene, "numbers");

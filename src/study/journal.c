@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -115,6 +116,22 @@ ItmStatus itm_study_read_journal(ItmStudy* s, const char* path, ItmError* error)
 
 // ---------------------------------------------------------------------------- writing
 
+// One study per journal. A record lock, which children do not inherit: it ends with this process, also by kill -9, and --resume can
+// follow at once. A file system without locks is no reason to stop.
+static ItmStatus lock_journal(int descriptor, const char* path, ItmError* error)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(descriptor, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN)) {
+        return ITM_OK;
+    }
+    char who[48] = "";
+    if (fcntl(descriptor, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0) {
+        snprintf(who, sizeof who, " (process %ld)", (long)lock.l_pid);
+    }
+    return itm_error_set(error, ITM_ERR_IO, "itm_study_open_journal", "path",
+                         "another study%s is writing '%s'; wait for it, or choose another output", who, path);
+}
+
 ItmStatus itm_study_open_journal(ItmStudy* s, const char* path, bool resume, ItmError* error)
 {
     ITM_GUARD(s != NULL && path != NULL && s->is_prepared && s->journal < 0, ITM_ERR_ARGUMENT);
@@ -128,6 +145,12 @@ ItmStatus itm_study_open_journal(ItmStudy* s, const char* path, bool resume, Itm
     s->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (s->journal < 0) {
         return fail_file(error, path, "write");
+    }
+    status = lock_journal(s->journal, path, error);
+    if (status != ITM_OK) {
+        close(s->journal);
+        s->journal = -1;
+        return status;
     }
     // what was not written completely goes away, and so does all of an old journal
     if (ftruncate(s->journal, (off_t)end) != 0 || (end == 0 && !write_line(s->journal, s->signature))) {

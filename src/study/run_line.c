@@ -163,7 +163,7 @@ ItmStatus itm_study_read_run(ItmStudy* s, const char* line, int* run, ItmError* 
     ITM_GUARD(s != NULL && line != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
     ItmDocument doc = {0};
     ItmNode* root = NULL;
-    ItmStatus status = itm_json_parse(&root, &doc, line, strlen(line), error);
+    ItmStatus status = itm_json_parse_shown(&root, &doc, line, strlen(line), error);
     double number = status == ITM_OK ? read_number(itm_json_find(root, "run")) : (double)NAN;
     if (status == ITM_OK && !(number >= 1.0 && number <= s->nrun + s->nreference)) {
         status = fail(error, "number of the run");

@@ -5,7 +5,6 @@
 #include "base/guard.h"
 #include "io/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,22 +51,10 @@ static void add_factor(ItmText* text, const ItmStudyFactor* factor, double value
     }
 }
 
-// The part file replaces the table only once it is complete.
+// The table is replaced only once the new one is complete.
 static ItmStatus write_file(ItmText* text, const char* path, ItmError* error)
 {
-    size_t size = strlen(path) + 6;
-    char* part = malloc(size);
-    ItmStatus status = part != NULL ? ITM_OK : itm_study_fail_memory(error);
-    if (status == ITM_OK) {
-        snprintf(part, size, "%s.part", path);
-        status = itm_text_write(text, part, error);
-    }
-    if (status == ITM_OK && rename(part, path) != 0) {
-        status = itm_error_set(error, ITM_ERR_IO, "itm_study_write_csv", NULL, "cannot write '%s': %s", path,
-                               strerror(errno));
-        remove(part);
-    }
-    free(part);
+    ItmStatus status = itm_text_write(text, path, error);
     itm_text_free(text);
     return status;
 }

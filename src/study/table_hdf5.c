@@ -7,12 +7,13 @@
 #include "io/results/hdf5.h"
 #include "io/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MEMORY_STEP ((size_t)1 << 20)  // the file grows in memory by so many bytes
 
 typedef struct Writer {
     const ItmStudy* study;
@@ -216,6 +217,34 @@ static void write_content(Writer* w, double* column)
     }
 }
 
+// The bytes of the file, made in memory: the library does not survive a disk that fills up. NULL: it failed. Release with free.
+static char* make_image(const ItmStudy* s, double* column, size_t* size)
+{
+    Writer w = {.study = s, .file = -1};
+    char* image = NULL;
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    w.creation = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(w.creation, false);
+    if (H5Pset_fapl_core(access, MEMORY_STEP, false) >= 0) {
+        w.file = H5Fcreate("study", H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    }
+    if (w.file >= 0) {
+        write_content(&w, column);
+        w.has_failed = w.has_failed || H5Fflush(w.file, H5F_SCOPE_LOCAL) < 0;
+        ssize_t length = w.has_failed ? -1 : H5Fget_file_image(w.file, NULL, 0);
+        image = length > 0 ? malloc((size_t)length) : NULL;
+        if (image != NULL && H5Fget_file_image(w.file, image, (size_t)length) != length) {
+            free(image);
+            image = NULL;
+        }
+        *size = (size_t)length;
+        H5Fclose(w.file);
+    }
+    H5Pclose(w.creation);
+    H5Pclose(access);
+    return image;
+}
+
 ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* error)
 {
     ITM_GUARD(s != NULL && path != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
@@ -223,28 +252,21 @@ ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* er
     if (status != ITM_OK) {
         return status;
     }
-    size_t size = strlen(path) + 6;
-    char* part = malloc(size);
     double* column = calloc((size_t)s->nrun + 1, sizeof *column);
-    Writer w = {.study = s, .file = -1};
-    if (part == NULL || column == NULL) {
-        status = itm_study_fail_memory(error);
-    } else {
-        snprintf(part, size, "%s.part", path);
-        w.creation = H5Pcreate(H5P_DATASET_CREATE);
-        H5Pset_obj_track_times(w.creation, false);
-        w.file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        if (w.file >= 0) {
-            write_content(&w, column);
-            w.has_failed = H5Fclose(w.file) < 0 || w.has_failed;
+    size_t size = 0;
+    char* image = NULL;
+    if (column != NULL) {
+        H5E_BEGIN_TRY
+        {
+            image = make_image(s, column, &size);
         }
-        H5Pclose(w.creation);
-        if (w.file < 0 || w.has_failed || rename(part, path) != 0) {
-            status = itm_error_set(error, ITM_ERR_IO, __func__, NULL, "cannot write '%s'", path);
-            remove(part);
-        }
+        H5E_END_TRY
     }
-    free(part);
     free(column);
+    if (image == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", path);
+    }
+    status = itm_text_write(&(ItmText){.chars = image, .length = size}, path, error);
+    free(image);
     return status;
 }

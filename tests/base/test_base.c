@@ -78,6 +78,16 @@ static void measured_arena_holds_exactly_what_was_measured(void** state)
     itm_arena_free(&arena);
 }
 
+// What files say is quoted in messages, which go to terminals.
+static void messages_do_not_steer_terminals(void** state)
+{
+    (void)state;
+    ItmError error = {0};
+    itm_error_set(&error, ITM_ERR_INPUT, "f", "a\xc2\x9b", "no '%s'\nnor '%s'", "\033]0;x\007", "\xe2\x80\xae\xc3\xa4");
+    assert_string_equal(error.message, "no '?]0;x?'\nnor '??\?\xc3\xa4'");
+    assert_string_equal(error.field, "a??");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +95,7 @@ int main(void)
         cmocka_unit_test(an_assert_handler_replaces_the_abort),
         cmocka_unit_test(headers_have_the_version_of_the_library),
         cmocka_unit_test(error_keeps_status_field_and_sentence),
+        cmocka_unit_test(messages_do_not_steer_terminals),
         cmocka_unit_test(measured_arena_holds_exactly_what_was_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

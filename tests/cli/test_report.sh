@@ -153,11 +153,17 @@ sweeps_have_curves_maps_and_a_table() {
     fails 1 "bad.csv:3:" "$interim" report bad.csv
 }
 
-for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
-    reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
-    compare_tells_what_was_made runs_are_named_by_what_differs_and_described_in_a_line differences_of_the_machine_lead_and_rounding_does_not \
-    runs_with_variable_steps_have_a_speed a_reader_who_leaves_does_not_cost_the_page plots_are_pictures sweeps_have_curves_maps_and_a_table; do
-    pages_are_whole_or_not_there() {
+# Settings of a stranger's run name it in the terminal.
+settings_do_not_steer_the_terminal() {
+    "$interim" run "$source/examples/pendulum.yaml" -q --until 50ms --set run.step=1ms -o a.csv
+    "$interim" run "$source/examples/pendulum.yaml" -q --until 50ms --set run.step=2ms -o b.csv
+    sed -i 's/run.step=2ms/run.step=2ms\\u001b[31m\\u009b\\u202e/' b.json
+    expect 0 "$interim" compare a.csv b.csv
+    out_has "step=2ms"
+    ! grep -q "$(printf '\033\|\302\233\|\342\200\256')" out.txt || fail "control characters"
+}
+
+pages_are_whole_or_not_there() {
     expect 0 "$interim" run "$source/examples/pendulum.yaml" -q -o r.csv
     expect 0 "$interim" report r.csv -o page.html
     cp page.html older.html
@@ -171,7 +177,11 @@ for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_b
     "$interim" report r.csv -o /dev/stdout | head -n 1 | grep -q doctype
 }
 
-run_case "$case"
+for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
+    reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
+    compare_tells_what_was_made runs_are_named_by_what_differs_and_described_in_a_line differences_of_the_machine_lead_and_rounding_does_not \
+    runs_with_variable_steps_have_a_speed a_reader_who_leaves_does_not_cost_the_page plots_are_pictures sweeps_have_curves_maps_and_a_table \
+    pages_are_whole_or_not_there settings_do_not_steer_the_terminal; do
+    run_case "$case"
 done
-run_case pages_are_whole_or_not_there
 finish

@@ -192,6 +192,37 @@ a_study_goes_on_after_kill_9() {
     err_has "belongs to another study"
 }
 
+# Two studies with one name would mix their runs in the journal.
+a_second_study_of_the_same_name_is_refused() {
+    pendulum 4
+    "$interim" study study.yaml --set run.duration=1e6s --until 1e6s -o s.csv --set run.output_interval=1e5s >/dev/null 2>&1 &
+    pid=$!
+    tries=0
+    while [ ! -s s.journal ] && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+    cp s.journal before.txt
+    expect 1 "$interim" study study.yaml -q -o s.csv
+    err_has "another study (process $pid) is writing 's.journal'; wait for it, or choose another output"
+    cmp s.journal before.txt
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    expect 0 "$interim" study study.yaml -q -o s.csv
+}
+
+# A full disk (files of at most 4 kB): the old table stays, and the library of HDF5 says nothing of its own.
+tables_that_do_not_fit_are_left_out() {
+    pendulum 4
+    expect 0 "$interim" study study.yaml -q -o s.csv
+    cp s.h5 before.h5
+    [ "$(wc -c <s.h5)" -gt 10000 ]
+    status=0
+    (ulimit -f 8; "$interim" study study.yaml -q -o s.csv --resume) >out.txt 2>err.txt || status=$?
+    [ $status -eq 1 ] || fail "status $status"
+    err_has "cannot write 's.h5': File too large"
+    [ "$(wc -l <err.txt)" -eq 1 ] || { cat err.txt; fail "more than a line"; }
+    cmp s.h5 before.h5
+    [ "$(ls | grep -c part)" -eq 0 ] || { ls; fail "a part is left"; }
+}
+
 a_sweep_goes_on_too_and_has_parts() {
     over="--over parameters.L=0.5m:2m:12 --signals hinge.angle --reference run.step=0.5ms --no-costs"
     expect 0 "$interim" sweep "$source/examples/pendulum.yaml" --until 0.5s $over -q -o whole.csv
@@ -283,6 +314,8 @@ run_case designs_give_the_values_that_they_promise
 run_case responses_are_those_of_the_results
 run_case tables_are_the_same_for_any_number_of_jobs_and_shards
 run_case a_study_goes_on_after_kill_9
+run_case a_second_study_of_the_same_name_is_refused
+run_case tables_that_do_not_fit_are_left_out
 run_case a_sweep_goes_on_too_and_has_parts
 run_case a_crash_of_one_run_does_not_touch_the_others
 run_case children_end_with_their_parent

@@ -65,7 +65,7 @@ static void expect_finding(const char* xml, ItmFmiSeverity severity, int line, c
 
 static const char* const FMI2 =
     "<?xml version='1.0' encoding='ISO-8859-1'?>\n"
-    "<fmiModelDescription fmiVersion='2.0' modelName='Kran \xfc' guid='{1}' generationTool='T' numberOfEventIndicators='3'\n"
+    "<fmiModelDescription fmiVersion='2.0' modelName='Kran \xfc' guid='{1}' generationTool='T&#x9b;&#x202e;' numberOfEventIndicators='3'\n"
     "   variableNamingConvention='structured'>\n"
     "<ModelExchange modelIdentifier='kran' providesDirectionalDerivative='true' completedIntegratorStepNotNeeded='true'/>\n"
     "<CoSimulation modelIdentifier='kran' canGetAndSetFMUstate='true' canSerializeFMUstate='1' needsExecutionTool='true'\n"
@@ -99,6 +99,7 @@ static void fmi_2_is_read(void** state)
     ItmFmiDescription* d = accept(FMI2);
     assert_int_equal(d->major, 2);
     assert_string_equal(d->model_name, "Kran \xc3\xbc");  // from ISO-8859-1
+    assert_string_equal(d->tool, "T??\?\?\?");  // without control characters and changes of direction
     assert_string_equal(d->token, "{1}");
     assert_string_equal(d->naming, "structured");
     assert_int_equal(d->nevent_indicator, 3);

@@ -25,7 +25,8 @@
                                             X(H5Tis_variable_str) X(H5Tset_cset) X(H5Tset_size) X(H5Zfilter_avail)     \
                                                 X(H5check_version) X(H5free_memory) X(H5open)       \
     X(H5Adelete) X(H5Aget_space) X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Oclose) \
-    X(H5Oopen) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pset_fletcher32) X(H5Pset_istore_k) X(H5Pset_libver_bounds) X(H5Pset_obj_track_times) X(H5Tget_size)
+    X(H5Oopen) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pset_fletcher32) X(H5Pset_istore_k) X(H5Pset_libver_bounds) X(H5Pset_obj_track_times) X(H5Tget_size) \
+    X(H5Fget_file_image) X(H5Pset_fapl_core)
 // clang-format on
 
 #define ITM_HDF5_FIELD(name) __typeof__(&(name)) name;
@@ -64,6 +65,7 @@ const ItmHdf5* itm_hdf5_get(void);
 #define H5Fcreate (*itm_hdf5_get()->H5Fcreate)
 #define H5Fflush (*itm_hdf5_get()->H5Fflush)
 #define H5Fget_eoa (*itm_hdf5_get()->H5Fget_eoa)
+#define H5Fget_file_image (*itm_hdf5_get()->H5Fget_file_image)
 #define H5Fopen (*itm_hdf5_get()->H5Fopen)
 #define H5Gclose (*itm_hdf5_get()->H5Gclose)
 #define H5Gcreate2 (*itm_hdf5_get()->H5Gcreate2)
@@ -109,6 +111,7 @@ const ItmHdf5* itm_hdf5_get(void);
 #define H5Oclose (*itm_hdf5_get()->H5Oclose)
 #define H5Oopen (*itm_hdf5_get()->H5Oopen)
 #define H5P_CLS_FILE_ACCESS_ID_g (*itm_hdf5_get()->H5P_CLS_FILE_ACCESS_ID_g)
+#define H5Pset_fapl_core (*itm_hdf5_get()->H5Pset_fapl_core)
 #define H5Pset_fletcher32 (*itm_hdf5_get()->H5Pset_fletcher32)
 #define H5Pset_istore_k (*itm_hdf5_get()->H5Pset_istore_k)
 #define H5Pset_obj_track_times (*itm_hdf5_get()->H5Pset_obj_track_times)

@@ -367,6 +367,26 @@ static ItmStatus hdf5_open(void** state, const ItmResultsHead* head, ItmError* e
     return ITM_OK;
 }
 
+// All rows, or where the disk has no room for them at once those that fit: 0, or the system's reason (-1 if it gave none).
+static int append_block(Hdf5File* f, const double* rows, int nrow, int ncolumn)
+{
+    int most = nrow;
+    for (int done = 0; done < nrow;) {
+        int n = most < nrow - done ? most : nrow - done;
+        int code = reserve(f, measure_rows(f, n, ncolumn));
+        if (code != 0 && n > 1) {
+            most = n / 2;
+            continue;
+        }
+        errno = 0;
+        if (code != 0 || !append_rows(f, rows + (size_t)done * (size_t)ncolumn, n, ncolumn)) {
+            return code != 0 ? code : errno != 0 ? errno : -1;
+        }
+        done += n;
+    }
+    return 0;
+}
+
 static ItmStatus hdf5_write(void* state, const ItmResultsHead* head, const double* rows, int nrow, ItmError* error)
 {
     Hdf5File* f = state;
@@ -376,11 +396,7 @@ static ItmStatus hdf5_write(void* state, const ItmResultsHead* head, const doubl
     int code = 0;
     H5E_BEGIN_TRY
     {
-        code = reserve(f, measure_rows(f, nrow, head->ncolumn));
-        errno = 0;
-        if (code == 0 && !append_rows(f, rows, nrow, head->ncolumn)) {
-            code = errno != 0 ? errno : -1;
-        }
+        code = append_block(f, rows, nrow, head->ncolumn);
     }
     H5E_END_TRY
     return code == 0 ? ITM_OK : itm_results_fail_io(error, __func__, "write", head->part, code);

@@ -148,7 +148,7 @@ static void act(void* instance)
         }
     } else if (strcmp(action, "format") == 0 && x != NULL) {
         x->callbacks.logger(x->callbacks.componentEnvironment, x->name, fmi2Warning, "model", "#r1# %d %s %5.3f %c", 42,
-                            "text", 3.14159, 'c');
+                            "te\033[2J\xc2\x9bxt", 3.14159, 'c');
     } else if (strcmp(action, "close") == 0) {
         for (int i = 0; i < 64; i++) {
             close(i);
