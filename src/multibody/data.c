@@ -124,6 +124,12 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->rows.factor.scale = ITM_TAKE(arena, double, nrow);
     d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
 
+    d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
+    d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);
+    d->spanning.y = ITM_TAKE(arena, double, m->nspanning_free);
+
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
     // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX

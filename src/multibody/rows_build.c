@@ -4,6 +4,7 @@
 #include "base/union_find.h"
 #include "multibody/clearance.h"
 #include "multibody/measure.h"
+#include "multibody/spanning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -563,5 +564,6 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
             return ITM_ERR_MEMORY;
         }
     }
-    return build_pattern(m) && build_components(m) && find_articulated(m) ? ITM_OK : ITM_ERR_MEMORY;
+    bool has_memory = build_pattern(m) && build_components(m) && find_articulated(m) && itm_spanning_build(m);
+    return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }

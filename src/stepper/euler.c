@@ -21,6 +21,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/spanning.h"
 
 #include <string.h>
 
@@ -52,6 +53,16 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
     }
 }
 
+void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    if (d->spanning.is_used) {
+        itm_spanning_solve(m, d, v, x);
+    } else {
+        itm_blocks_solve(&m->pattern, &d->rows.factor, x);
+        itm_rows_apply(m, d, v, x);
+    }
+}
+
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
@@ -72,9 +83,8 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
         b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] -
                (d->rows.gamma[i] * d->rows.gap[i] + d->rows.guess[i]) / h;
     }
-    itm_blocks_solve(&m->pattern, &d->rows.factor, b);
+    itm_euler_respond(m, d, v_free, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
-    itm_rows_apply(m, d, v_free, d->lambda);
 }
 
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
@@ -91,10 +101,27 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 
 void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms)
 {
+    d->spanning.is_used = false;
     itm_mass_factor_implicit(m, d, terms);
     if (m->nrow > 0) {
         set_compliance(m, d, h);
         itm_rows_factor_step(m, d);
+    }
+}
+
+// Whether the forest of rows, if they are one, solves a step that has no factors yet.
+static bool can_span(const ItmModel* m, const ItmData* d)
+{
+    return m->nspanning > 0 && d->bounded == NULL && !d->inertial.has_fast;
+}
+
+// Factors for a step h where rows have their Jacobian.
+static void factor_step(const ItmModel* m, ItmData* d, double h, bool is_spanned)
+{
+    if (is_spanned) {
+        itm_spanning_factor(m, d);
+    } else {
+        itm_euler_factor(m, d, h);
     }
 }
 
@@ -131,19 +158,18 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 
     keep_raw(m, d);
     itm_rows_compute_jacobian(m, d);
-    itm_euler_factor(m, d, h);
+    factor_step(m, d, h, d->spanning.is_used);
     itm_rows_multiply(m, d, d->rows.x, d->v);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
         d->rows.x[i] = is_compliant ? 0.0 : d->rows.reference[i] - d->rows.x[i];
     }
-    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
-    itm_rows_apply(m, d, d->v, d->rows.x);
+    itm_euler_respond(m, d, d->v, d->rows.x);
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->rows.x[i];
     }
     itm_euler_book_row_work(m, d);
-    d->position_state = ITM_POSITION_FACTORED;
+    d->position_state = d->spanning.is_used ? ITM_POSITION_SPANNED : ITM_POSITION_FACTORED;
 }
 
 // ---------------------------------------------------------------------------- step
@@ -184,7 +210,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_flexible_add_lag(m, d, h);
     }
     if (m->nrow > 0) {
-        if (d->position_state != ITM_POSITION_FACTORED) {
+        if (d->position_state != ITM_POSITION_FACTORED && d->position_state != ITM_POSITION_SPANNED) {
             itm_rows_compute_jacobian(m, d);
         }
         itm_rows_compute_motion(m, d, t);
@@ -209,8 +235,7 @@ static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double*
             bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
             lambda[i] = is_compliant ? 0.0 : d->rows.reference[i] - lambda[i];
         }
-        itm_blocks_solve(&m->pattern, &d->rows.factor, lambda);
-        itm_rows_apply(m, d, d->v, lambda);
+        itm_euler_respond(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }
     return itm_clearance_projection_run(m, d, d->v);
@@ -227,9 +252,10 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_data_advance_ledger(d, h);
 
     // v_free = v + h M^-1 (f - c)
-    bool is_factored = d->position_state == ITM_POSITION_FACTORED;
+    bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d);
+    bool is_factored = is_spanned || d->position_state == ITM_POSITION_FACTORED;
     if (!is_factored && m->nrow > 0) {
-        itm_euler_factor(m, d, h);
+        factor_step(m, d, h, can_span(m, d));
         is_factored = true;
     }
     if (is_factored) {
