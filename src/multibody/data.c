@@ -33,7 +33,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
         {&d->was_fast, m->nbody},
         {&d->lambda, m->nrow},
-        {&d->rows.drift, m->nrow},
+        {&d->rows.drift, ITM_DRIFT_STEPS * m->nrow},
         {&d->angle, m->nangle},
         {&d->input, m->nactuator},
         {&d->external, ITM_EXTERNAL_REALS * m->nexternal},
@@ -322,7 +322,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
         }
     }
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
-    memset(d->rows.drift, 0, sizeof(double) * (size_t)m->nrow);
+    memset(d->rows.drift, 0, sizeof(double) * ITM_DRIFT_STEPS * (size_t)m->nrow);
     forget_rates(m, d);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);

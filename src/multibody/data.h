@@ -87,6 +87,8 @@ typedef struct ItmMassFactor {
     double*  y;             // half solved right side                                (nv)
 } ItmMassFactor;
 
+#define ITM_DRIFT_STEPS 3  // steps whose drift is kept
+
 // Rows of joints, motions and couplings, whose pattern is fixed: itm_rows_compute, itm_rows_factor.
 typedef struct ItmJointRows {
     double*  gap;           // Phi                                                   (nrow)   m, rad
@@ -99,7 +101,7 @@ typedef struct ItmJointRows {
     double*  gamma;         // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
     double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
-    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
+    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found in the last steps, the last one first (ITM_DRIFT_STEPS x nrow) m/s^3
     double*  guess;         // part of the drift that this step reckons with        (nrow)   m, rad
     double*  before;        // A v at the start of the step                          (nrow)   m/s
     double*  x;             // right sides and solutions                             (nrow)

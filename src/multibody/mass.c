@@ -13,19 +13,23 @@
 
 // ---------------------------------------------------------------------------- factor
 
-static inline void factor_body(ItmData* d, const ItmBody* body, int i)
+static ItmArticulated* get_parent_inertia(const ItmData* d, const ItmBody* body)
 {
-    ItmArticulated* parent = body->parent != ITM_NONE ? &d->mass.IA[body->parent] : NULL;
-    ItmVec3 offset = itm_vec_sub(d->x[i], d->x[body->parent]);
-    const ItmSpatial* S = d->S + body->v_adr;
+    return body->parent != ITM_NONE ? &d->mass.IA[body->parent] : NULL;
+}
+
+static void factor_several(ItmData* d, const ItmBody* body, int i)
+{
     ItmSpatial* G = d->mass.G + body->v_adr;
-    double* L = d->mass.L + body->L_adr;
-    if (body->nv == 1) {
-        itm_articulated_factor_single(&d->mass.IA[i], G, L, *S, parent, offset);
-    } else {
-        itm_articulated_factor(&d->mass.IA[i], G, L, S, body->nv);
-        itm_articulated_pass(parent, &d->mass.IA[i], G, body->nv, offset);
-    }
+    itm_articulated_factor(&d->mass.IA[i], G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
+    itm_articulated_pass(get_parent_inertia(d, body), &d->mass.IA[i], G, body->nv,
+                         itm_vec_sub(d->x[i], d->x[body->parent]));
+}
+
+static inline void factor_single(ItmData* d, const ItmBody* body, int i)
+{
+    itm_articulated_factor_single(&d->mass.IA[i], d->mass.G + body->v_adr, d->mass.L + body->L_adr, d->S[body->v_adr],
+                                  get_parent_inertia(d, body), itm_vec_sub(d->x[i], d->x[body->parent]));
 }
 
 // Inertias of the bodies alone, before those of what hangs on them are added.
@@ -48,8 +52,10 @@ static inline void factor_at(const ItmModel* m, ItmData* d, int i)
     }
     if (itm_body_is_elastic(body)) {
         itm_flexible_factor(m, d, i);
+    } else if (body->nv == 1) {
+        factor_single(d, body, i);
     } else {
-        factor_body(d, body, i);
+        factor_several(d, body, i);
     }
 }
 

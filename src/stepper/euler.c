@@ -23,6 +23,7 @@
 #include "multibody/rows.h"
 #include "multibody/spanning.h"
 
+#include <math.h>
 #include <string.h>
 
 static void set_compliance(const ItmModel* m, ItmData* d, double h)
@@ -63,6 +64,27 @@ void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
     }
 }
 
+// Drift of this step from those of the last three into d->rows.guess, joint by joint: as in the last one, linear or quadratic in
+// time, by the last difference that is still smaller than the one before.
+static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
+{
+    const double *now = d->rows.drift, *last = now + m->nrow, *before = last + m->nrow;
+    for (int k = 0; k < m->nblock; k++) {
+        int from = m->blocks[k].row, to = from + m->blocks[k].nrow;
+        double size[ITM_DRIFT_STEPS] = {0.0, 0.0, 0.0};
+        for (int i = from; is_even && i < to; i++) {
+            size[0] = fmax(size[0], fabs(now[i]));
+            size[1] = fmax(size[1], fabs(now[i] - last[i]));
+            size[2] = fmax(size[2], fabs(now[i] - 2.0 * last[i] + before[i]));
+        }
+        double first = size[1] < 0.5 * size[0] ? 1.0 : 0.0, second = size[2] < 0.5 * size[1] ? first : 0.0;
+        for (int i = from; i < to; i++) {
+            d->rows.guess[i] =
+                now[i] + first * (now[i] - last[i]) + second * (now[i] - 2.0 * last[i] + before[i]);
+        }
+    }
+}
+
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
@@ -72,16 +94,21 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
         d->rows.before[i] = d->rows.rate[i] + d->rows.reference[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards need the
-    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
-    // the gap of the last step is reckoned with
+    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 to h^6
+    // once the gaps of the last steps are reckoned with
     itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
+    // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
+    // that was left
+    bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
+    predict_drift(m, d, is_even);
     for (int i = 0; i < m->nrow; i++) {
         bool is_fast = itm_inertial_is_fast_row(m, d, i);  // bias of the predicted drift, which closes its gaps itself
-        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.drift[i];
-        double c = is_fast || itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] -
-               (d->rows.gamma[i] * d->rows.gap[i] + d->rows.guess[i]) / h;
+        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.guess[i];
+        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        double c = is_fast || is_compliant ? 1.0 : 0.5;
+        double share = is_compliant ? d->rows.gamma[i] : is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
+        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] - (share * d->rows.gap[i] + d->rows.guess[i]) / h;
     }
     itm_euler_respond(m, d, v_free, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);

@@ -55,14 +55,22 @@ static void book(const ItmModel* m, ItmData* d, double h)
     }
 }
 
+// The drift of this step, which the gaps show before they are closed, to those of the steps before.
+static void keep_drift(const ItmModel* m, ItmData* d)
+{
+    double* drift = d->rows.drift;
+    memmove(drift + m->nrow, drift, sizeof(double) * (ITM_DRIFT_STEPS - 1) * (size_t)m->nrow);
+    for (int row = 0; row < m->nrow; row++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
+        drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
+    }
+}
+
 double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
 {
     size_t size = sizeof(double) * (size_t)m->nq;
     double gap = look(m, d, d->q, t);
-    for (int row = 0; row < m->nrow; row++) {
-        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->rows.drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
-    }
+    keep_drift(m, d);
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
         double gap_next = take_step(m, d, d->q, t);
