@@ -64,6 +64,81 @@ static inline void itm_articulated_add_shifted(ItmArticulated* parent, const Itm
     parent->M.yz += M->yz;
 }
 
+// Factor D = S' IA S = L L' of a body with several velocities, G = IA S L^-T; L (n x n) is row-major, its diagonal inverted.
+static inline void itm_articulated_factor(const ItmArticulated* A, ItmSpatial* G, double* L, const ItmSpatial* S, int n)
+{
+    for (int i = 0; i < n; i++) {
+        G[i] = itm_articulated_mul(A, S[i]);
+    }
+    for (int j = 0; j < n; j++) {
+        for (int i = j; i < n; i++) {
+            double sum = itm_spatial_dot(S[i], G[j]);
+            for (int k = 0; k < j; k++) {
+                sum -= L[i * n + k] * L[j * n + k];
+            }
+            L[i * n + j] = i == j ? 1.0 / sqrt(sum) : sum * L[j * n + j];
+        }
+    }
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < j; k++) {
+            G[j] = itm_spatial_axpy(-L[j * n + k], G[k], G[j]);
+        }
+        G[j] = itm_spatial_scale(L[j * n + j], G[j]);
+    }
+}
+
+// The parent, if any, `offset` away, gets IA - G G'.
+static inline void itm_articulated_pass(ItmArticulated* parent, const ItmArticulated* A, const ItmSpatial* G, int n,
+                                        ItmVec3 offset)
+{
+    if (parent != NULL) {
+        ItmArticulated rest = *A;
+        for (int k = 0; k < n; k++) {
+            itm_articulated_subtract_outer(&rest, G[k], G[k]);
+        }
+        itm_articulated_add_shifted(parent, &rest, offset);
+    }
+}
+
+// Both for one velocity, D = S . U with U = IA S: the parent gets IA - U U' / D, and does not wait for the root of D.
+static inline void itm_articulated_factor_single(const ItmArticulated* A, ItmSpatial* G, double* L, ItmSpatial S,
+                                                 ItmArticulated* parent, ItmVec3 offset)
+{
+    ItmSpatial U = itm_articulated_mul(A, S);
+    double inv_D = 1.0 / itm_spatial_dot(S, U), inv_L = sqrt(inv_D);
+    *L = inv_L;
+    *G = itm_spatial_scale(inv_L, U);
+    if (parent != NULL) {
+        ItmArticulated rest = *A;
+        itm_articulated_subtract_outer(&rest, U, itm_spatial_scale(inv_D, U));
+        itm_articulated_add_shifted(parent, &rest, offset);
+    }
+}
+
+// y <- L^-1 y, diagonal inverted
+static inline void itm_articulated_solve_lower(const double* L, double* y, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = y[i];
+        for (int k = 0; k < i; k++) {
+            sum -= L[i * n + k] * y[k];
+        }
+        y[i] = sum * L[i * n + i];
+    }
+}
+
+// y <- L^-T y
+static inline void itm_articulated_solve_upper(const double* L, double* y, int n)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        double sum = y[i];
+        for (int k = i + 1; k < n; k++) {
+            sum -= L[k * n + i] * y[k];
+        }
+        y[i] = sum * L[i * n + i];
+    }
+}
+
 // Field by field: compilers clear a whole compound literal first, which is slow.
 static inline void itm_articulated_init(ItmArticulated* A, const ItmBody* body, const ItmSym3* J)
 {

@@ -33,7 +33,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
         {&d->was_fast, m->nbody},
         {&d->lambda, m->nrow},
-        {&d->rows.drift, m->nrow},
+        {&d->rows.drift, ITM_DRIFT_STEPS * m->nrow},
         {&d->angle, m->nangle},
         {&d->input, m->nactuator},
         {&d->external, ITM_EXTERNAL_REALS * m->nexternal},
@@ -123,6 +123,12 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->rows.factor.inv_diag = ITM_TAKE(arena, double, nrow);
     d->rows.factor.scale = ITM_TAKE(arena, double, nrow);
     d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
+
+    d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
+    d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);
+    d->spanning.y = ITM_TAKE(arena, double, m->nspanning_free);
 
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
     d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
@@ -316,7 +322,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
         }
     }
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
-    memset(d->rows.drift, 0, sizeof(double) * (size_t)m->nrow);
+    memset(d->rows.drift, 0, sizeof(double) * ITM_DRIFT_STEPS * (size_t)m->nrow);
     forget_rates(m, d);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);

@@ -46,6 +46,7 @@ typedef enum ItmPositionState {
     ITM_POSITION_STALE,     // nothing
     ITM_POSITION_CURRENT,   // x, R, r, S, J belong to q
     ITM_POSITION_LOOKED,    // and the twists to v
+    ITM_POSITION_SPANNED,   // x, R, r, S, mass.J, rows.cov and d->spanning belong to q
     ITM_POSITION_FACTORED,  // x, R, r, S, mass.J, rows.cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
@@ -86,6 +87,8 @@ typedef struct ItmMassFactor {
     double*  y;             // half solved right side                                (nv)
 } ItmMassFactor;
 
+#define ITM_DRIFT_STEPS 3  // steps whose drift is kept
+
 // Rows of joints, motions and couplings, whose pattern is fixed: itm_rows_compute, itm_rows_factor.
 typedef struct ItmJointRows {
     double*  gap;           // Phi                                                   (nrow)   m, rad
@@ -98,12 +101,33 @@ typedef struct ItmJointRows {
     double*  gamma;         // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
     double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
-    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found last time (nrow) m/s^3
+    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found in the last steps, the last one first (ITM_DRIFT_STEPS x nrow) m/s^3
     double*  guess;         // part of the drift that this step reckons with        (nrow)   m, rad
     double*  before;        // A v at the start of the step                          (nrow)   m/s
     double*  x;             // right sides and solutions                             (nrow)
     double*  scratch;       //                                                       (4 nrow)
 } ItmJointRows;
+
+// A node of the forest of rows: itm_spanning_factor, the last three itm_spanning_solve.
+typedef struct ItmSpanned {
+    ItmArticulated IA;      // articulated inertia
+    ItmMat3 R;              // orientation of the body
+    ItmVec3 s, offset;      // from its x to the joint's frame b; to its x from that of the parent      m
+    ItmVec3 e[3], n[3];     // directions of locked translations; dual vectors of locked rotations
+    ItmSpatial c;           // motion against the parent that the rows ask for
+    ItmSpatial p;           // wrench of what hangs on it, 0 in between
+    ItmSpatial motion;      // that the body gets
+} ItmSpanned;
+
+// Rows that form a forest: multibody/spanning.h.
+typedef struct ItmSpanningFactor {
+    bool     is_used;       // the last factor for a step is this one, not rows.factor
+    ItmSpanned* nodes;      //                                                       (nspanning)
+    ItmSpatial* S;          // free directions                                       (nspanning_free)
+    ItmSpatial* G;          // gain: IA S L^-T                                       (nspanning_free)
+    double*  L;             // Cholesky factors of S' IA S; the diagonal is inverted (nspanning_L)
+    double*  y;             // half solved right side                                (nspanning_free)
+} ItmSpanningFactor;
 
 // Inertial motion of components that turn fast: stepper/inertial.c.
 typedef struct ItmInertial {
@@ -187,6 +211,7 @@ struct ItmData {
     struct ItmMeasured* scalar_measured; // what each scalar force acts along          (nscalar_force)
 
     ItmJointRows rows;      // row stage
+    ItmSpanningFactor spanning; // in place of rows.Y and rows.factor where the position state is SPANNED
     ItmInertial inertial;
 
     // work space of steppers and outputs

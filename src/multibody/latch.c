@@ -108,7 +108,10 @@ static bool switch_latch(const ItmModel* m, ItmData* d, int index, bool closes)
     d->latch[ITM_LATCH_REALS * index] = closes ? 1.0 : 0.0;
     const ItmRowBlock* block = &m->blocks[m->latches[index].block];
     for (int i = block->row; i < block->row + block->nrow; i++) {
-        d->lambda[i] = d->rows.drift[i] = 0.0;
+        d->lambda[i] = 0.0;
+        for (int k = 0; k < ITM_DRIFT_STEPS; k++) {
+            d->rows.drift[k * m->nrow + i] = 0.0;
+        }
     }
     return true;
 }

@@ -13,54 +13,23 @@
 
 // ---------------------------------------------------------------------------- factor
 
-// Factor D = S' IA S of a body with several velocities; L is row-major, its diagonal inverted.
-static void factor_body(const ItmArticulated* A, ItmSpatial* G, double* L, const ItmSpatial* S, int n)
+static ItmArticulated* get_parent_inertia(const ItmData* d, const ItmBody* body)
 {
-    for (int i = 0; i < n; i++) {
-        G[i] = itm_articulated_mul(A, S[i]);
-    }
-    for (int j = 0; j < n; j++) {
-        for (int i = j; i < n; i++) {
-            double sum = itm_spatial_dot(S[i], G[j]);
-            for (int k = 0; k < j; k++) {
-                sum -= L[i * n + k] * L[j * n + k];
-            }
-            L[i * n + j] = i == j ? 1.0 / sqrt(sum) : sum * L[j * n + j];
-        }
-    }
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < j; k++) {
-            G[j] = itm_spatial_axpy(-L[j * n + k], G[k], G[j]);
-        }
-        G[j] = itm_spatial_scale(L[j * n + j], G[j]);
-    }
+    return body->parent != ITM_NONE ? &d->mass.IA[body->parent] : NULL;
 }
 
 static void factor_several(ItmData* d, const ItmBody* body, int i)
 {
-    ItmArticulated* A = &d->mass.IA[i];
     ItmSpatial* G = d->mass.G + body->v_adr;
-    factor_body(A, G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
-    if (body->parent != ITM_NONE) {
-        for (int k = 0; k < body->nv; k++) {
-            itm_articulated_subtract_outer(A, G[k], G[k]);
-        }
-        itm_articulated_add_shifted(&d->mass.IA[body->parent], A, itm_vec_sub(d->x[i], d->x[body->parent]));
-    }
+    itm_articulated_factor(&d->mass.IA[i], G, d->mass.L + body->L_adr, d->S + body->v_adr, body->nv);
+    itm_articulated_pass(get_parent_inertia(d, body), &d->mass.IA[i], G, body->nv,
+                         itm_vec_sub(d->x[i], d->x[body->parent]));
 }
 
-// One velocity, D = S . U with U = IA S: the parent gets IA - U U' / D, and does not wait for the root of D.
 static inline void factor_single(ItmData* d, const ItmBody* body, int i)
 {
-    ItmSpatial S = d->S[body->v_adr], U = itm_articulated_mul(&d->mass.IA[i], S);
-    double inv_D = 1.0 / itm_spatial_dot(S, U), inv_L = sqrt(inv_D);
-    d->mass.L[body->L_adr] = inv_L;
-    d->mass.G[body->v_adr] = itm_spatial_scale(inv_L, U);
-    if (body->parent != ITM_NONE) {
-        ItmArticulated A = d->mass.IA[i];
-        itm_articulated_subtract_outer(&A, U, itm_spatial_scale(inv_D, U));
-        itm_articulated_add_shifted(&d->mass.IA[body->parent], &A, itm_vec_sub(d->x[i], d->x[body->parent]));
-    }
+    itm_articulated_factor_single(&d->mass.IA[i], d->mass.G + body->v_adr, d->mass.L + body->L_adr, d->S[body->v_adr],
+                                  get_parent_inertia(d, body), itm_vec_sub(d->x[i], d->x[body->parent]));
 }
 
 // Inertias of the bodies alone, before those of what hangs on them are added.
@@ -104,30 +73,6 @@ void itm_mass_factor(const ItmModel* m, ItmData* d)
 }
 
 // ---------------------------------------------------------------------------- solve
-
-// y <- L^-1 y, diagonal inverted
-static inline void solve_lower(const double* L, double* y, int n)
-{
-    for (int i = 0; i < n; i++) {
-        double sum = y[i];
-        for (int k = 0; k < i; k++) {
-            sum -= L[i * n + k] * y[k];
-        }
-        y[i] = sum * L[i * n + i];
-    }
-}
-
-// y <- L^-T y
-static inline void solve_upper(const double* L, double* y, int n)
-{
-    for (int i = n - 1; i >= 0; i--) {
-        double sum = y[i];
-        for (int k = i + 1; k < n; k++) {
-            sum -= L[k * n + i] * y[k];
-        }
-        y[i] = sum * L[i * n + i];
-    }
-}
 
 // v' of a body that is alone: r'' = f / m, omega'' = J^-1 R' torque
 static void solve_root_leaf(const ItmBody* body, const ItmData* d, double* x, const double* tau, int i,
@@ -204,7 +149,7 @@ static inline void sweep_up_at(const ItmModel* m, ItmData* d, double* x, const d
     if (body->mobility == ITM_MOBILIZER_MODES) {
         itm_flexible_collect(m, d, i, y + adr);
     }
-    solve_lower(d->mass.L + body->L_adr, y + adr, n);
+    itm_articulated_solve_lower(d->mass.L + body->L_adr, y + adr, n);
     ItmSpatial p = wrench[i];
     for (int k = adr; k < adr + n; k++) {
         p = itm_spatial_axpy(-y[k], d->mass.G[k], p);
@@ -243,7 +188,7 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
         for (int k = adr; k < adr + n; k++) {
             x[k] = y[k] - itm_spatial_dot(d->mass.G[k], a);
         }
-        solve_upper(d->mass.L + body->L_adr, x + adr, n);
+        itm_articulated_solve_upper(d->mass.L + body->L_adr, x + adr, n);
         for (int k = adr; k < adr + n; k++) {
             a = itm_spatial_axpy(x[k], d->S[k], a);
         }
@@ -329,7 +274,7 @@ static inline void half_solve_several(const ItmData* d, const ItmBody* body, dou
                 y[k] += block->dof[l] == adr + k ? block->dof_coef[l] : 0.0;
             }
         }
-        solve_lower(d->mass.L + body->L_adr, y, n);
+        itm_articulated_solve_lower(d->mass.L + body->L_adr, y, n);
     }
 }
 
@@ -366,7 +311,7 @@ static void half_solve_node(const ItmModel* m, const ItmData* d, double* Y, cons
 static void half_solve_modes(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block)
 {
     for (int i = 0; i < block->nrow; i++) {
-        solve_lower(d->mass.L + body->L_adr, Y + i * block->ny, body->nv);
+        itm_articulated_solve_lower(d->mass.L + body->L_adr, Y + i * block->ny, body->nv);
     }
 }
 

@@ -202,6 +202,15 @@ typedef struct ItmBlockPair {
     int  run_adr, nrun;
 } ItmBlockPair;
 
+// A body in the forest of rows, parents first.
+typedef struct ItmSpanningNode {
+    int body;
+    int parent;            // node, or ITM_NONE: the world, or it floats
+    int block, row;        // of its joint, and the first row; block ITM_NONE: it floats
+    int nlin, nrot, nfree; // locked translations, locked rotations, free directions
+    int free_adr, L_adr;   // the first of them in d->spanning.S, of its factor in d->spanning.L
+} ItmSpanningNode;
+
 // ---------------------------------------------------------------------------- forces
 
 typedef struct ItmLoad {
@@ -379,6 +388,10 @@ struct ItmModel {
     int         npair;
     ItmSharedRun* runs;
     int         nrun;
+
+    ItmSpanningNode* spanning; // forest of rows (multibody/spanning.h)     (nspanning)
+    int         nspanning;    // 0: the rows are not a forest
+    int         nspanning_free, nspanning_L; // free directions of all nodes, reals in their factors
 
     double*     start;        // assembled start: q, v, angles              (nq + nv + nangle)
     ItmOutput*  outputs;

@@ -4,6 +4,7 @@
 #include "base/union_find.h"
 #include "multibody/clearance.h"
 #include "multibody/measure.h"
+#include "multibody/spanning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -254,24 +255,29 @@ static bool build_paths(ItmModel* m)
     return true;
 }
 
-// Longest way from a body to its root, in bodies and in velocities.
-static void measure_depth(ItmModel* m)
+// Longest way from a body to its root, in bodies and in velocities. Parents have smaller numbers than their children.
+static bool measure_depth(ItmModel* m)
 {
-    for (int i = 0; i < m->nbody; i++) {
-        int bodies = 0, velocities = 0;
-        for (int k = i; k != ITM_NONE; k = m->bodies[k].parent) {
-            bodies++;
-            velocities += m->bodies[k].nv;
-        }
-        m->depth = bodies > m->depth ? bodies : m->depth;
-        m->depth_velocities = velocities > m->depth_velocities ? velocities : m->depth_velocities;
+    int* bodies = malloc(sizeof(int) * 2 * (size_t)(m->nbody + 1));
+    if (bodies == NULL) {
+        return false;
     }
+    int* velocities = bodies + m->nbody + 1;
+    for (int i = 0; i < m->nbody; i++) {
+        int parent = m->bodies[i].parent;
+        bodies[i] = 1 + (parent != ITM_NONE ? bodies[parent] : 0);
+        velocities[i] = m->bodies[i].nv + (parent != ITM_NONE ? velocities[parent] : 0);
+        m->depth = bodies[i] > m->depth ? bodies[i] : m->depth;
+        m->depth_velocities = velocities[i] > m->depth_velocities ? velocities[i] : m->depth_velocities;
+    }
+    free(bodies);
     // a contact joins two such ways, a rope more
     int nway = 2;
     for (int i = 0; i < m->nmeasure; i++) {
         nway = 2 + m->measures[i].nother > nway ? 2 + m->measures[i].nother : nway;
     }
     m->npath_max = nway * m->depth > m->npath_max ? nway * m->depth : m->npath_max;
+    return true;
 }
 
 static void finish_blocks(ItmModel* m)
@@ -549,15 +555,15 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
     m->is_row_redundant = itm_model_take(m, (size_t)m->nrow, sizeof(bool));
     m->pivot_raise = itm_model_take(m, (size_t)m->nrow, sizeof(double));
     if (m->row_block == NULL || m->row_names == NULL || m->is_row_redundant == NULL || m->pivot_raise == NULL ||
-        !build_paths(m)) {
+        !build_paths(m) || !measure_depth(m)) {
         return ITM_ERR_MEMORY;
     }
-    measure_depth(m);
     finish_blocks(m);
     for (int k = 0; k < m->nblock; k++) {
         if (!name_block(m, b, &m->blocks[k])) {
             return ITM_ERR_MEMORY;
         }
     }
-    return build_pattern(m) && build_components(m) && find_articulated(m) ? ITM_OK : ITM_ERR_MEMORY;
+    bool has_memory = build_pattern(m) && build_components(m) && find_articulated(m) && itm_spanning_build(m);
+    return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }

@@ -21,7 +21,9 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/spanning.h"
 
+#include <math.h>
 #include <string.h>
 
 static void set_compliance(const ItmModel* m, ItmData* d, double h)
@@ -52,6 +54,37 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
     }
 }
 
+void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    if (d->spanning.is_used) {
+        itm_spanning_solve(m, d, v, x);
+    } else {
+        itm_blocks_solve(&m->pattern, &d->rows.factor, x);
+        itm_rows_apply(m, d, v, x);
+    }
+}
+
+// Drift of this step from those of the last three into d->rows.guess, joint by joint: as in the last one, linear or quadratic in
+// time, by the last difference that is still smaller than the one before.
+static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
+{
+    const double *now = d->rows.drift, *last = now + m->nrow, *before = last + m->nrow;
+    for (int k = 0; k < m->nblock; k++) {
+        int from = m->blocks[k].row, to = from + m->blocks[k].nrow;
+        double size[ITM_DRIFT_STEPS] = {0.0, 0.0, 0.0};
+        for (int i = from; is_even && i < to; i++) {
+            size[0] = fmax(size[0], fabs(now[i]));
+            size[1] = fmax(size[1], fabs(now[i] - last[i]));
+            size[2] = fmax(size[2], fabs(now[i] - 2.0 * last[i] + before[i]));
+        }
+        double first = size[1] < 0.5 * size[0] ? 1.0 : 0.0, second = size[2] < 0.5 * size[1] ? first : 0.0;
+        for (int i = from; i < to; i++) {
+            d->rows.guess[i] =
+                now[i] + first * (now[i] - last[i]) + second * (now[i] - 2.0 * last[i] + before[i]);
+        }
+    }
+}
+
 // Solve the rows: h lambda into d->lambda, v+ into v_free.
 static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
 {
@@ -61,20 +94,24 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
         d->rows.before[i] = d->rows.rate[i] + d->rows.reference[i];
     }
     // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards need the
-    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 once
-    // the gap of the last step is reckoned with
+    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 to h^6
+    // once the gaps of the last steps are reckoned with
     itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
     itm_rows_multiply(m, d, b, v_free);
+    // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
+    // that was left
+    bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
+    predict_drift(m, d, is_even);
     for (int i = 0; i < m->nrow; i++) {
         bool is_fast = itm_inertial_is_fast_row(m, d, i);  // bias of the predicted drift, which closes its gaps itself
-        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.drift[i];
-        double c = is_fast || itm_block_is_compliant(&m->blocks[m->row_block[i]]) ? 1.0 : 0.5;
-        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] -
-               (d->rows.gamma[i] * d->rows.gap[i] + d->rows.guess[i]) / h;
+        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.guess[i];
+        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
+        double c = is_fast || is_compliant ? 1.0 : 0.5;
+        double share = is_compliant ? d->rows.gamma[i] : is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
+        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] - (share * d->rows.gap[i] + d->rows.guess[i]) / h;
     }
-    itm_blocks_solve(&m->pattern, &d->rows.factor, b);
+    itm_euler_respond(m, d, v_free, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
-    itm_rows_apply(m, d, v_free, d->lambda);
 }
 
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
@@ -91,10 +128,27 @@ void itm_euler_factor(const ItmModel* m, ItmData* d, double h)
 
 void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms)
 {
+    d->spanning.is_used = false;
     itm_mass_factor_implicit(m, d, terms);
     if (m->nrow > 0) {
         set_compliance(m, d, h);
         itm_rows_factor_step(m, d);
+    }
+}
+
+// Whether the forest of rows, if they are one, solves a step that has no factors yet.
+static bool can_span(const ItmModel* m, const ItmData* d)
+{
+    return m->nspanning > 0 && d->bounded == NULL && !d->inertial.has_fast;
+}
+
+// Factors for a step h where rows have their Jacobian.
+static void factor_step(const ItmModel* m, ItmData* d, double h, bool is_spanned)
+{
+    if (is_spanned) {
+        itm_spanning_factor(m, d);
+    } else {
+        itm_euler_factor(m, d, h);
     }
 }
 
@@ -131,19 +185,18 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 
     keep_raw(m, d);
     itm_rows_compute_jacobian(m, d);
-    itm_euler_factor(m, d, h);
+    factor_step(m, d, h, d->spanning.is_used);
     itm_rows_multiply(m, d, d->rows.x, d->v);
     for (int i = 0; i < m->nrow; i++) {
         bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
         d->rows.x[i] = is_compliant ? 0.0 : d->rows.reference[i] - d->rows.x[i];
     }
-    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
-    itm_rows_apply(m, d, d->v, d->rows.x);
+    itm_euler_respond(m, d, d->v, d->rows.x);
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->rows.x[i];
     }
     itm_euler_book_row_work(m, d);
-    d->position_state = ITM_POSITION_FACTORED;
+    d->position_state = d->spanning.is_used ? ITM_POSITION_SPANNED : ITM_POSITION_FACTORED;
 }
 
 // ---------------------------------------------------------------------------- step
@@ -184,7 +237,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_flexible_add_lag(m, d, h);
     }
     if (m->nrow > 0) {
-        if (d->position_state != ITM_POSITION_FACTORED) {
+        if (d->position_state != ITM_POSITION_FACTORED && d->position_state != ITM_POSITION_SPANNED) {
             itm_rows_compute_jacobian(m, d);
         }
         itm_rows_compute_motion(m, d, t);
@@ -209,8 +262,7 @@ static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double*
             bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
             lambda[i] = is_compliant ? 0.0 : d->rows.reference[i] - lambda[i];
         }
-        itm_blocks_solve(&m->pattern, &d->rows.factor, lambda);
-        itm_rows_apply(m, d, d->v, lambda);
+        itm_euler_respond(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }
     return itm_clearance_projection_run(m, d, d->v);
@@ -227,9 +279,10 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     itm_data_advance_ledger(d, h);
 
     // v_free = v + h M^-1 (f - c)
-    bool is_factored = d->position_state == ITM_POSITION_FACTORED;
+    bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d);
+    bool is_factored = is_spanned || d->position_state == ITM_POSITION_FACTORED;
     if (!is_factored && m->nrow > 0) {
-        itm_euler_factor(m, d, h);
+        factor_step(m, d, h, can_span(m, d));
         is_factored = true;
     }
     if (is_factored) {

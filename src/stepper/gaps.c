@@ -3,6 +3,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/spanning.h"
 
 #include <string.h>
 
@@ -24,9 +25,8 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
         bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
         d->rows.x[row] = is_rigid ? -d->rows.gap[row] : 0.0;
     }
-    itm_blocks_solve(&m->pattern, &d->rows.factor, d->rows.x);
     memset(d->x2, 0, sizeof(double) * (size_t)m->nv);
-    itm_rows_apply(m, d, d->x2, d->rows.x);
+    itm_euler_respond(m, d, d->x2, d->rows.x);
     itm_kinematics_integrate(m, q, q, d->x2, 1.0);
     return look(m, d, q, t);
 }
@@ -35,8 +35,12 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     look(m, d, q, t);
-    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, d->options.step));
     itm_rows_compute_jacobian(m, d);
+    if (d->spanning.is_used) {
+        itm_spanning_factor(m, d);
+        return;
+    }
+    itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, d->options.step));
     itm_rows_factor(m, d, DAMPING);
 }
 
@@ -51,14 +55,22 @@ static void book(const ItmModel* m, ItmData* d, double h)
     }
 }
 
+// The drift of this step, which the gaps show before they are closed, to those of the steps before.
+static void keep_drift(const ItmModel* m, ItmData* d)
+{
+    double* drift = d->rows.drift;
+    memmove(drift + m->nrow, drift, sizeof(double) * (ITM_DRIFT_STEPS - 1) * (size_t)m->nrow);
+    for (int row = 0; row < m->nrow; row++) {
+        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
+        drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
+    }
+}
+
 double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
 {
     size_t size = sizeof(double) * (size_t)m->nq;
     double gap = look(m, d, d->q, t);
-    for (int row = 0; row < m->nrow; row++) {
-        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        d->rows.drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
-    }
+    keep_drift(m, d);
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
         double gap_next = take_step(m, d, d->q, t);

@@ -43,6 +43,8 @@ void itm_euler_book_row_work(const ItmModel* m, ItmData* d);
 void itm_euler_factor(const ItmModel* m, ItmData* d, double h);
 // The same with other terms on the diagonal of the modes.
 void itm_euler_factor_modes(const ItmModel* m, ItmData* d, double h, ItmModalTerms terms);
+// x <- H^-1 x (nrow), v += M^-1 A' x (nv), with the last factors for a step.
+void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x);
 // At the end of the step h, time t: close the gaps at d->q and make d->v agree with the joints there. d->rows.before and
 // d->rows.reference: row velocities at both ends of the step; d->lambda: its row impulses so far.
 void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h);

@@ -1,0 +1,325 @@
+#include "multibody/spanning.h"
+
+#include "base/inline.h"
+#include "base/union_find.h"
+#include "multibody/articulated.h"
+#include "multibody/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------- the forest
+
+// Whether a block is a rigid joint of free bodies only.
+static bool is_tree_block(const ItmModel* m, const ItmRowBlock* block)
+{
+    bool is_tree = block->kind == ITM_BLOCK_JOINT && block->latch == ITM_NONE && !itm_block_is_compliant(block);
+    for (int k = 0; k < block->nbody; k++) {
+        is_tree = is_tree && m->bodies[block->body[k]].is_root_leaf;
+    }
+    return is_tree;
+}
+
+// Whether no block closes a loop. set (nbody + 1), the last is the world
+static bool is_forest(const ItmModel* m, int* set)
+{
+    for (int i = 0; i <= m->nbody; i++) {
+        set[i] = i;
+    }
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (!is_tree_block(m, block)) {
+            return false;
+        }
+        int a = block->body[0], b = block->nbody == 2 ? block->body[1] : m->nbody;
+        if (itm_union_find(set, a) == itm_union_find(set, b)) {
+            return false;
+        }
+        itm_union_join(set, a, b);
+    }
+    return true;
+}
+
+static void add_node(ItmModel* m, int* node_of, int body, int parent, int block)
+{
+    ItmSpanningNode* node = &m->spanning[m->nspanning];
+    *node = (ItmSpanningNode){.body = body, .parent = parent, .block = block, .nfree = 6, .free_adr = m->nspanning_free};
+    if (block != ITM_NONE) {
+        const ItmJoint* joint = &m->joints[m->blocks[block].index];
+        node->row = m->blocks[block].row;
+        for (int k = 0; k < 3; k++) {
+            node->nlin += !(joint->free & 1u << (ITM_TX + k));
+            node->nrot += !(joint->free & 1u << (ITM_RX + k));
+        }
+        node->nfree = 6 - node->nlin - node->nrot;
+    }
+    node->L_adr = m->nspanning_L;
+    m->nspanning_free += node->nfree;
+    m->nspanning_L += node->nfree * node->nfree;
+    node_of[body] = m->nspanning++;
+}
+
+// Add the bodies that blocks of a body connect and that have no node yet. body_block lists the blocks by body.
+static void add_children(ItmModel* m, int* node_of, int body)
+{
+    for (int e = m->body_block_adr[body]; e < m->body_block_adr[body + 1]; e++) {
+        const ItmRowBlock* block = &m->blocks[m->body_block[e]];
+        for (int k = 0; k < block->nbody; k++) {
+            if (node_of[block->body[k]] == ITM_NONE) {
+                add_node(m, node_of, block->body[k], node_of[body], m->body_block[e]);
+            }
+        }
+    }
+}
+
+// Nodes, parents first: bodies on the world, then what hangs on them; the smallest body of a component that is not on the world floats.
+static void add_nodes(ItmModel* m, int* node_of)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        node_of[i] = ITM_NONE;
+    }
+    for (int k = 0; k < m->nblock; k++) {
+        if (m->blocks[k].nbody == 1) {
+            add_node(m, node_of, m->blocks[k].body[0], ITM_NONE, k);
+        }
+    }
+    int done = 0;
+    for (int i = 0; i <= m->nbody; i++) {
+        for (; done < m->nspanning; done++) {
+            add_children(m, node_of, m->spanning[done].body);
+        }
+        bool is_held = i < m->nbody && m->body_block_adr[i + 1] > m->body_block_adr[i];
+        if (is_held && node_of[i] == ITM_NONE) {
+            add_node(m, node_of, i, ITM_NONE, ITM_NONE);
+        }
+    }
+}
+
+bool itm_spanning_build(ItmModel* m)
+{
+    int* work = malloc(sizeof(int) * (size_t)(m->nbody + 1));
+    bool has_memory = work != NULL;
+    if (has_memory && m->nblock > 0 && is_forest(m, work)) {
+        m->spanning = itm_model_take(m, (size_t)m->nbody, sizeof(ItmSpanningNode));
+        has_memory = m->spanning != NULL;
+        if (has_memory) {
+            add_nodes(m, work);
+        }
+    }
+    free(work);
+    return has_memory;
+}
+
+// ---------------------------------------------------------------------------- factor
+
+// Vectors that complete v (k, independent, of length near 1) to a basis of space: perpendicular to them and to each other, of length 1.
+ITM_INLINE void complete(ItmVec3* out, const ItmVec3* v, int k)
+{
+    if (k == 0) {
+        out[0] = itm_vec(1, 0, 0);
+        out[1] = itm_vec(0, 1, 0);
+        out[2] = itm_vec(0, 0, 1);
+    } else if (k == 1) {
+        double x = fabs(v[0].x), y = fabs(v[0].y), z = fabs(v[0].z);
+        ItmVec3 axis = x <= y && x <= z ? itm_vec(1, 0, 0) : y <= z ? itm_vec(0, 1, 0) : itm_vec(0, 0, 1);
+        ItmVec3 first = itm_vec_cross(v[0], axis);
+        out[0] = itm_vec_scale(1.0 / itm_vec_norm(first), first);
+        ItmVec3 second = itm_vec_cross(v[0], out[0]);
+        out[1] = itm_vec_scale(1.0 / itm_vec_norm(second), second);
+    } else if (k == 2) {
+        ItmVec3 last = itm_vec_cross(v[0], v[1]);
+        out[0] = itm_vec_scale(1.0 / itm_vec_norm(last), last);
+    }
+}
+
+// Vectors in the span of v (k) with out_i . v_j = 1 for i = j, else 0.
+ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
+{
+    if (k == 1) {
+        out[0] = itm_vec_scale(1.0 / itm_vec_dot(v[0], v[0]), v[0]);
+    } else if (k == 2) {
+        double aa = itm_vec_dot(v[0], v[0]), ab = itm_vec_dot(v[0], v[1]), bb = itm_vec_dot(v[1], v[1]);
+        double inv = 1.0 / (aa * bb - ab * ab);
+        out[0] = itm_vec_axpy(inv * bb, v[0], itm_vec_scale(-inv * ab, v[1]));
+        out[1] = itm_vec_axpy(inv * aa, v[1], itm_vec_scale(-inv * ab, v[0]));
+    } else if (k == 3) {
+        ItmVec3 c = itm_vec_cross(v[1], v[2]);
+        double inv = 1.0 / itm_vec_dot(v[0], c);
+        out[0] = itm_vec_scale(inv, c);
+        out[1] = itm_vec_scale(inv, itm_vec_cross(v[2], v[0]));
+        out[2] = itm_vec_scale(inv, itm_vec_cross(v[0], v[1]));
+    }
+}
+
+// Directions of the rows of a node, and the free ones, S.
+ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S, int nlin,
+                      int nrot)
+{
+    const ItmRowBlock* block = &m->blocks[node->block];
+    const ItmJoint* joint = &m->joints[block->index];
+    int stride = block->nbody, own = block->body[0] == node->body ? 0 : 1;
+    const ItmSpatial* cov = d->rows.cov + block->cov_adr + own;
+    ItmVec3 n[3], t[3], w[3], p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
+    f->s = itm_vec_sub(p_b, d->x[node->body]);
+    for (int k = 0; k < nlin; k++) {
+        f->e[k] = cov[k * stride].lin;
+    }
+    for (int k = 0; k < nrot; k++) {
+        n[k] = cov[(nlin + k) * stride].ang;
+    }
+    dualize(f->n, n, nrot);
+    complete(t, f->e, nlin);
+    complete(w, n, nrot);
+    for (int k = 0; k < 3 - nlin; k++) {
+        S[k] = (ItmSpatial){{0, 0, 0}, t[k]};
+    }
+    for (int k = 0; k < 3 - nrot; k++) {
+        S[3 - nlin + k] = (ItmSpatial){w[k], itm_vec_cross(f->s, w[k])};
+    }
+}
+
+static void place_node(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f)
+{
+    ItmSpatial* S = d->spanning.S + node->free_adr;
+    itm_articulated_init(&f->IA, &m->bodies[node->body], &d->mass.J[node->body]);
+    f->R = d->R[node->body];
+    f->offset = itm_vec(0, 0, 0);
+    if (node->parent != ITM_NONE) {
+        f->offset = itm_vec_sub(d->x[node->body], d->x[m->spanning[node->parent].body]);
+    }
+    if (node->block == ITM_NONE) {
+        for (int k = 0; k < 6; k++) {
+            S[k] = itm_spatial_zero();
+            ((double*)&S[k])[k] = 1.0;
+        }
+    } else if (node->nlin == 3 && node->nrot == 2) {
+        place(m, d, node, f, S, 3, 2);
+    } else {
+        place(m, d, node, f, S, node->nlin, node->nrot);
+    }
+}
+
+void itm_spanning_factor(const ItmModel* m, ItmData* d)
+{
+    ItmSpanned* spanned = d->spanning.nodes;
+    for (int k = 0; k < m->nspanning; k++) {
+        place_node(m, d, &m->spanning[k], &spanned[k]);
+    }
+    for (int k = m->nspanning - 1; k >= 0; k--) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        ItmSpanned* f = &spanned[k];
+        ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+        ItmArticulated* parent = node->parent != ITM_NONE ? &spanned[node->parent].IA : NULL;
+        double* L = d->spanning.L + node->L_adr;
+        if (node->nfree == 1) {
+            itm_articulated_factor_single(&f->IA, G, L, *S, parent, f->offset);
+        } else {
+            itm_articulated_factor(&f->IA, G, L, S, node->nfree);
+            itm_articulated_pass(parent, &f->IA, G, node->nfree, f->offset);
+        }
+    }
+    d->spanning.is_used = true;
+    d->info.nredundant = 0;
+}
+
+// ---------------------------------------------------------------------------- solve
+
+// Motion of the body against its parent by which its rows have the rates x.
+ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const double* x, int nlin, int nrot)
+{
+    ItmSpatial c = itm_spatial_zero();
+    for (int k = 0; k < nrot; k++) {
+        c.ang = itm_vec_axpy(x[nlin + k], f->n[k], c.ang);
+    }
+    c.lin = itm_vec_cross(f->s, c.ang);
+    for (int k = 0; k < nlin; k++) {
+        c.lin = itm_vec_axpy(x[k], f->e[k], c.lin);
+    }
+    return c;
+}
+
+// Forces x of the rows whose sum is the wrench p on the body.
+ITM_INLINE void find_forces(const ItmSpanned* f, double* x, ItmSpatial p, int nlin, int nrot)
+{
+    ItmVec3 torque = itm_vec_sub(p.ang, itm_vec_cross(f->s, p.lin));
+    for (int k = 0; k < nlin; k++) {
+        x[k] = itm_vec_dot(f->e[k], p.lin);
+    }
+    for (int k = 0; k < nrot; k++) {
+        x[nlin + k] = itm_vec_dot(f->n[k], torque);
+    }
+}
+
+// Inward: what the rows of a node ask for, and what hangs on it, pushes on its parent.
+ITM_INLINE void go_inward(const ItmModel* m, ItmData* d, int k, const double* x, int nlin, int nrot, int nfree)
+{
+    const ItmSpanningNode* node = &m->spanning[k];
+    ItmSpanned* f = &d->spanning.nodes[k];
+    const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+    const double* L = d->spanning.L + node->L_adr;
+    double* y = d->spanning.y + node->free_adr;
+    f->c = find_motion(f, x + node->row, nlin, nrot);
+    ItmSpatial z = itm_spatial_add(itm_articulated_mul(&f->IA, f->c), f->p);
+    for (int i = 0; i < nfree; i++) {
+        y[i] = itm_spatial_dot(S[i], z);
+    }
+    itm_articulated_solve_lower(L, y, nfree);
+    if (node->parent != ITM_NONE) {
+        ItmSpatial* parent = &d->spanning.nodes[node->parent].p;
+        for (int i = 0; i < nfree; i++) {
+            z = itm_spatial_axpy(-y[i], G[i], z);
+        }
+        *parent = itm_spatial_add(*parent, itm_wrench_shift(z, f->offset));
+    }
+}
+
+// Outward: velocities of a node's body and forces of its rows. Leaves p = 0 for the next solve.
+ITM_INLINE void go_outward(const ItmModel* m, ItmData* d, int k, double* v, double* x, int nlin, int nrot, int nfree)
+{
+    const ItmSpanningNode* node = &m->spanning[k];
+    ItmSpanned* f = &d->spanning.nodes[k];
+    const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+    const double* L = d->spanning.L + node->L_adr;
+    double* y = d->spanning.y + node->free_adr;
+    ItmSpatial a = itm_spatial_zero();
+    if (node->parent != ITM_NONE) {
+        a = itm_twist_shift(d->spanning.nodes[node->parent].motion, f->offset);
+    }
+    for (int i = 0; i < nfree; i++) {
+        y[i] = -y[i] - itm_spatial_dot(G[i], a);
+    }
+    itm_articulated_solve_upper(L, y, nfree);
+    a = itm_spatial_add(a, f->c);
+    for (int i = 0; i < nfree; i++) {
+        a = itm_spatial_axpy(y[i], S[i], a);
+    }
+    f->motion = a;
+    find_forces(f, x + node->row, itm_spatial_add(itm_articulated_mul(&f->IA, a), f->p), nlin, nrot);
+    f->p = itm_spatial_zero();
+    ItmVec3 w = itm_mat_t_mul_vec(&f->R, a.ang);
+    const double add[6] = {a.lin.x, a.lin.y, a.lin.z, w.x, w.y, w.z};
+    double* v_k = v + m->bodies[node->body].v_adr;
+    for (int i = 0; i < 6; i++) {
+        v_k[i] += add[i];
+    }
+}
+
+void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    for (int k = m->nspanning - 1; k >= 0; k--) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        if (node->nlin == 3 && node->nrot == 2) {
+            go_inward(m, d, k, x, 3, 2, 1);
+        } else {
+            go_inward(m, d, k, x, node->nlin, node->nrot, node->nfree);
+        }
+    }
+    for (int k = 0; k < m->nspanning; k++) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        if (node->nlin == 3 && node->nrot == 2) {
+            go_outward(m, d, k, v, x, 3, 2, 1);
+        } else {
+            go_outward(m, d, k, v, x, node->nlin, node->nrot, node->nfree);
+        }
+    }
+}

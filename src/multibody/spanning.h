@@ -1,0 +1,20 @@
+// Rows that form a forest: free bodies, each held by one rigid joint to another one or to the world.
+//
+// There the spanning tree's recursion solves H lambda = r and v += M^-1 A' lambda at once, in O(n) and without the block factor of H: a body
+// moves against the next one by what the rows ask for, and along the free directions S of the joint as articulated inertias let it
+// (Featherstone 2008, ch. 7). No row is redundant.
+#ifndef ITM_MULTIBODY_SPANNING_H
+#define ITM_MULTIBODY_SPANNING_H
+
+#include "multibody/data.h"
+
+// Find the forest, if the rows are one: fills m->spanning, after the row blocks. Returns false without memory.
+bool itm_spanning_build(ItmModel* m);
+
+// The factor at the position of the position stage, after itm_rows_compute_jacobian.
+void itm_spanning_factor(const ItmModel* m, ItmData* d);
+
+// x <- H^-1 x (nrow), v += M^-1 A' x (nv), with A and M of the last itm_spanning_factor.
+void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x);
+
+#endif
