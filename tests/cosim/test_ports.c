@@ -204,6 +204,139 @@ static void compliant_contact_converges_as_rigid_contact_does(void** state)
     }
 }
 
+// A ball on a guide, 20 mm above soil, with a cylinder: it lands, leaves the soil and lands again, and never slides.
+static const char DROPPED[] =
+    "multibody:\n"
+    "  name: soil\n"
+    "  gravity: [0, 0, -9.81 m/s^2]\n"
+    "  materials: {rock: {stiffness: 4e5 N/m, damping: 2e3 N s/m}}\n"
+    "  bodies:\n"
+    "    post: {mass: 10 kg, inertia: [1, 1, 1], position: [2 m, 0, 0]}\n"
+    "    ball: {mass: 250 kg, shape: {sphere: 0.25 m, collide: true, material: rock}, position: [0, 0, 0.27 m]}\n"
+    "  joints:\n"
+    "    stand: {type: fixed, bodies: [ground, post], at: [2 m, 0, 0]}\n"
+    "    guide: {type: prismatic, bodies: [post, ball], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+    "  forces:\n"
+    "    cyl: {type: actuator, bodies: [ground, ball], at_a: [0, 0, 1.5 m], at_b: [0, 0, 0.32 m]}\n"
+    "  shapes: {floor: {body: ground, plane: [0, 0, 1], material: rock}}\n"
+    "subsystems:\n"
+    "  hydraulics:\n"
+    "    type: hydraulics\n"
+    "    step: 0.1 ms\n"
+    "    nodes:\n"
+    "      supply: {type: pressure-source, pressure: 60 bar}\n"
+    "      back: {type: pressure-source, pressure: 60 bar}\n"
+    "      a: {type: volume, volume: 1 l, pressure: 60 bar}\n"
+    "    elements:\n"
+    "      throttle: {type: laminar, ports: [supply, a], conductance: 5e-10 m^3/s/Pa}\n"
+    "      cyl: {type: cylinder, ports: [a, back], bore: 40 mm, stroke: 1 m, viscous: 500 N s/m}\n"
+    "cosim: {macro_step: 10 ms, coupling: rim, bonds: {soil.cyl: hydraulics.cyl}}\n";
+
+typedef struct Drop {
+    double z, w, p;  // height above the soil, its rate, pressure
+} Drop;
+
+// m w' = -m g + N - A (p - p0) - c w,   p' = B / V (G (p0 - p) + A w),   N = -k z - d w where the ball is in the soil, not below 0.
+// Stiffness and damping of two equal materials in series are half of one.
+static Drop differentiate_drop(Drop y)
+{
+    double A = 0.25 * 3.14159265358979323846 * 0.04 * 0.04, V = 1e-3 + A * (0.5 + 0.02 - y.z), p0 = 60e5;
+    double N = y.z < 0.0 ? fmax(0.0, -2e5 * y.z - 1e3 * y.w) : 0.0;
+    return (Drop){y.w, -9.81 + (N - A * (y.p - p0) - 500.0 * y.w) / 250.0, 1.5e9 / V * (5e-10 * (p0 - y.p) + A * y.w)};
+}
+
+static Drop move_drop(Drop y, double h, Drop rate)
+{
+    return (Drop){y.z + h * rate.z, y.w + h * rate.w, y.p + h * rate.p};
+}
+
+// Heights every 50 ms over 1 s by the classical Runge-Kutta method, 2 us: the kinks of N cost about 1e-10 m.
+static void integrate_drop(double z[20])
+{
+    const double h = 2e-6;
+    Drop y = {0.02, 0.0, 60e5};
+    for (int i = 0; i < 20; i++) {
+        for (int n = 0; n < 25000; n++) {
+            Drop a = differentiate_drop(y), b = differentiate_drop(move_drop(y, 0.5 * h, a));
+            Drop c = differentiate_drop(move_drop(y, 0.5 * h, b)), d = differentiate_drop(move_drop(y, h, c));
+            y = move_drop(move_drop(y, h / 6.0, a), h / 3.0, b);
+            y = move_drop(move_drop(y, h / 3.0, c), h / 6.0, d);
+        }
+        z[i] = y.z;
+    }
+}
+
+// Largest difference from the heights z; micro step h.
+static double drop(const char* coupling, double H, double h, const double z[20])
+{
+    Override o[3] = {set_word("cosim.coupling", coupling), set_step(H), set_number("subsystems.hydraulics.step", h)};
+    const char* overrides[] = {o[0].text, o[1].text, o[2].text};
+    System s = system_parse(DROPPED, overrides, 3);
+    double largest = 0.0;
+    for (int i = 0; i < 20; i++) {
+        system_step_to(&s, 0.05 * (i + 1));
+        largest = fmax(largest, fabs(system_get(&s, "soil.ball.position.z") - 0.25 - z[i]));
+    }
+    system_finish(&s);
+    return largest;
+}
+
+// Impacts, lift-off and a piston on compliant ground: the macro step adds nothing to the error of the micro step, which is of first
+// order (compliance is integrated by the implicit Euler method).
+static void compliant_ground_matches_a_differential_equation(void** state)
+{
+    (void)state;
+    double z[20];
+    integrate_drop(z);
+    double micro = drop("monolithic", 1e-3, 1e-4, z), coarse = drop("monolithic", 1e-3, 2e-4, z);
+    print_message("ball on soil: %.3g m with micro steps of 0.1 ms, %.3g m with 0.2 ms\n", micro, coarse);
+    assert_true(coarse / micro > 1.8 && coarse / micro < 2.2);
+    // relative to the stroke of 40 mm: omega h = 2.8e-3 for omega = sqrt(k / m) = 28 rad/s
+    assert_true(micro < 0.04 * 2.8e-3);
+    static const double STEPS[] = {1e-3, 1e-2, 5e-2};
+    for (int i = 0; i < 3; i++) {
+        CHECK_NEAR(drop("rim", STEPS[i], 1e-4, z), micro, 1e-7);
+        CHECK_NEAR(drop("rim-nonsmooth", STEPS[i], 1e-4, z), micro, 1e-7);
+    }
+}
+
+// ---------------------------------------------------------------------------- excavator
+
+// Largest distance of the bucket's tip from the run at 1 ms while the arm digs. Without the boulder nothing passes an edge.
+static double dig(double H, double gain, bool has_boulder)
+{
+    Override o[3] = {set_step(H), set_step(1e-3), set_number("subsystems.control.blocks.u_stick.proportional", gain)};
+    const char* place = has_boulder ? "parameters.mu=0.5" : "multibody.bodies.boulder.position=[-9 m, 0, 0.25 m]";
+    const char *overrides[] = {o[0].text, o[2].text, place}, *fine_overrides[] = {o[1].text, o[2].text, place};
+    System s = system_load(ITM_SOURCE_DIR "/examples/excavator.yaml", overrides, 3);
+    System fine = system_load(ITM_SOURCE_DIR "/examples/excavator.yaml", fine_overrides, 3);
+    double largest = 0.0;
+    for (int i = 1; i <= 110; i++) {
+        system_step_to(&s, 0.05 * i);
+        system_step_to(&fine, 0.05 * i);
+        largest = fmax(largest, system_measure(&s, "exc.tip.position", &fine, "exc.tip.position"));
+    }
+    system_finish(&s);
+    system_finish(&fine);
+    return largest;
+}
+
+// The bucket scrapes rigid ground: second order in H, within 1 mm at 50 ms whatever the gain. The boulder has an edge, over which the
+// teeth slide; contact geometry is that of the communication point, so that they slide on for as much as a macro step: 0.1 m/s * 50 ms.
+static void excavator_is_second_order_but_for_edges(void** state)
+{
+    (void)state;
+    static const double GAINS[] = {4.0, 8.0};
+    for (int i = 0; i < 2; i++) {
+        double at_50 = dig(0.05, GAINS[i], false), at_10 = dig(0.01, GAINS[i], false);
+        print_message("gain %g, no boulder: tip off by %.3g m at 50 ms, %.3g m at 10 ms\n", GAINS[i], at_50, at_10);
+        assert_true(at_50 < 1e-3 && at_50 / at_10 > 10.0);
+    }
+    double edge = dig(0.05, 5.0, true);
+    print_message("boulder: tip off by %.3g m at 50 ms\n", edge);
+    assert_true(edge < 5e-3);
+}
+
 // ---------------------------------------------------------------------------- rotating ports
 
 // A motor turns a flywheel: pressure p behind a laminar throttle, C p' = G (p_0 - p) - D w, I w' = D (p - p_0) - c w.
@@ -399,6 +532,8 @@ int main(void)
         cmocka_unit_test(end_of_stroke_stops_the_piston),
         cmocka_unit_test(start_length_is_that_of_the_actuator),
         cmocka_unit_test(compliant_contact_converges_as_rigid_contact_does),
+        cmocka_unit_test(compliant_ground_matches_a_differential_equation),
+        cmocka_unit_test(excavator_is_second_order_but_for_edges),
         cmocka_unit_test(motor_and_flywheel_meet_the_closed_form),
         cmocka_unit_test(stability_radius_is_confirmed_by_runs),
         cmocka_unit_test(line_and_rotating_ports_share_an_interface_model),
