@@ -80,6 +80,19 @@ static void print_opaque(const ItmCosim* cosim)
     }
 }
 
+// Mechanisms that are simulated elsewhere.
+static void print_foreign(const ItmCosim* cosim)
+{
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        ItmForeignNotes notes = itm_cosim_get_foreign_notes(cosim, i);
+        if (notes.source != ITM_MOBILITY_AUTO) {
+            printf("  foreign      %s: W by %s%s; disturbed through its ports\n",
+                   itm_cosim_get_mechanism_name(cosim, i), itm_cosim_mobility_name(notes.source),
+                   notes.source == ITM_MOBILITY_IDENTIFIED ? ", unproven" : "");
+        }
+    }
+}
+
 // Deviation of the start from static equilibrium. Returns the number of warnings, -1 after printing an error.
 static int print_rest(const ItmModelFile* file)
 {
@@ -102,6 +115,7 @@ static int print_rest(const ItmModelFile* file)
     }
     if (has_memory) {
         nwarning = print_bonds(cosim);
+        print_foreign(cosim);
         print_opaque(cosim);
     }
     itm_cosim_destroy(cosim);

@@ -123,14 +123,76 @@ static void print_view(const ItmInterfaceView* view)
     printf("   without interface forces\n");
 }
 
+// ---------------------------------------------------------------------------- foreign mechanisms
+
+// How the mobility was found, and how good it is.
+static void print_source(const ItmForeignNotes* notes)
+{
+    static const char* const SOURCES[ITM_MOBILITY_COUNT] = {
+        [ITM_MOBILITY_AUTO] = "",
+        [ITM_MOBILITY_PORT] = "the mechanism returns W itself",
+        [ITM_MOBILITY_DERIVATIVES] = "derivatives of its accelerations",
+        [ITM_MOBILITY_PROBING] = "trial steps from its saved state",
+        [ITM_MOBILITY_IDENTIFIED] = "least squares over past steps; unproven, and zero before the first"};
+    printf("  source        %s: %s\n", itm_cosim_mobility_name(notes->source), SOURCES[notes->source]);
+    if (notes->source != ITM_MOBILITY_PORT) {
+        printf("  asymmetry     %.2g of W; 0 where forces and rates are conjugate\n", notes->asymmetry);
+    }
+    if (notes->source == ITM_MOBILITY_PROBING) {
+        printf("  linearity     W changes by %.2g when the probing forces are doubled\n", notes->nonlinearity);
+        printf("  probes        %ld trial steps so far\n", notes->probes);
+    }
+}
+
+static int look_at_foreign(ItmCosim* cosim, int mechanism)
+{
+    ItmForeignView view;
+    if (itm_cosim_inspect_foreign(cosim, mechanism, &view) != ITM_OK) {
+        app_print_error(itm_cosim_get_error(cosim));
+        return APP_BROKE_DOWN;
+    }
+    printf("\n%s, a foreign mechanism\n  W, mobility [1/kg, 1/(kg m), 1/(kg m^2)]\n  %-12s", view.mechanism, "");
+    for (int j = 0; j < view.n; j++) {
+        printf(" %12.12s", view.names[j]);
+    }
+    printf(" %15s %12s\n", "effective mass", "acceleration");
+    for (int i = 0; i < view.n; i++) {
+        printf("    %-10.10s", view.names[i]);
+        for (int j = 0; j < view.n; j++) {
+            printf(" %12.5g", view.W[i * view.n + j]);
+        }
+        if (view.W[i * view.n + i] > 0.0) {
+            printf(" %15.5g", 1.0 / view.W[i * view.n + i]);
+        } else {
+            printf(" %15s", "immobile");
+        }
+        printf(" %12.5g\n", view.acceleration[i]);
+    }
+    printf("  rank          %d of %d\n", view.rank, view.n);
+    if (isfinite(view.condition)) {
+        printf("  condition     %.4g\n", view.condition);
+    }
+    print_source(&view.notes);
+    return APP_FINISHED;
+}
+
+static bool is_foreign(const ItmCosim* cosim, int mechanism)
+{
+    return itm_cosim_get_foreign_notes(cosim, mechanism).source != ITM_MOBILITY_AUTO;
+}
+
 // ---------------------------------------------------------------------------- command
 
+// Interfaces of mechanisms, then foreign mechanisms, each with all its ports.
 static int look(ItmCosim* cosim)
 {
     int n = itm_cosim_get_interface_count(cosim);
     printf("time         %.9g s\n", itm_cosim_get_time(cosim));
     for (int i = 0; i < n; i++) {
         ItmInterfaceView view;
+        if (is_foreign(cosim, itm_cosim_get_interface_mechanism(cosim, i))) {
+            continue;
+        }
         if (itm_cosim_inspect(cosim, i, &view) != ITM_OK) {
             app_print_error(itm_cosim_get_error(cosim));
             return APP_BROKE_DOWN;
@@ -144,7 +206,11 @@ static int look(ItmCosim* cosim)
         }
         printf("\n");
     }
-    return APP_FINISHED;
+    int status = APP_FINISHED;
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim) && status == APP_FINISHED; i++) {
+        status = is_foreign(cosim, i) ? look_at_foreign(cosim, i) : status;
+    }
+    return status;
 }
 
 static int step_and_look(ItmCosim* cosim, double time)
@@ -199,7 +265,8 @@ const AppCommand app_inspect_command = {
         "interfaces, and actuators with a bond. The mobility W is the velocity response to unit impulses; the\n"
         "effective mass M_eff is its inverse. Rank and condition number show how well-posed the coupling is. The\n"
         "belted ellipsoid lists the effective masses along its principal axes. Active rows are the contacts,\n"
-        "joint limits and friction constraints that are active at that time and included in W.",
+        "joint limits and friction constraints that are active at that time and included in W. A foreign\n"
+        "mechanism is shown with all its ports together, the source of W, and the checks of probing.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

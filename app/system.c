@@ -75,6 +75,28 @@ static void print_bonds(ItmCosim* cosim)
     }
 }
 
+// Sources of the interface models of foreign mechanisms, and the work that they took.
+static void print_foreign(ItmCosim* cosim)
+{
+    double nstep = round(itm_cosim_get_time(cosim) / itm_cosim_get_step(cosim));
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        ItmForeignNotes notes = itm_cosim_get_foreign_notes(cosim, i);
+        if (notes.source == ITM_MOBILITY_AUTO) {
+            continue;
+        }
+        printf("  %-12s interface model by %s", itm_cosim_get_mechanism_name(cosim, i),
+               itm_cosim_mobility_name(notes.source));
+        if (notes.probes > 0) {
+            printf(", %ld trial macro steps (%.3g per macro step), W changes by %.1g when probing forces are doubled",
+                   notes.probes, nstep > 0.0 ? (double)notes.probes / nstep : 0.0, notes.nonlinearity);
+        }
+        if (notes.source != ITM_MOBILITY_PORT) {
+            printf(", asymmetry of W up to %.1g", notes.asymmetry);
+        }
+        printf("\n");
+    }
+}
+
 static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_verbose)
 {
     const ItmFileCosim* c = &file->cosim;
@@ -96,6 +118,7 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_ve
         printf("  cost         mechanism %.0f %%, interface model %.0f %%, subsystems %.0f %%\n",
                100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
     }
+    print_foreign(cosim);
     print_bonds(cosim);
     print_frame_bonds(cosim, is_verbose);
 }
@@ -205,7 +228,10 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
     if (results == NULL) {
         return;
     }
-    double error = 0.0, throughput = 0.0;
+    double error = 0.0, throughput = 0.0, probes = 0.0;
+    for (int i = 0; i < itm_cosim_get_mechanism_count(cosim); i++) {
+        probes += (double)itm_cosim_get_foreign_notes(cosim, i).probes;
+    }
     int nbond = itm_cosim_get_bond_count(cosim);
     for (int i = 0; i < nbond; i++) {
         ItmBondState bond = itm_cosim_get_bond(cosim, i);
@@ -218,6 +244,7 @@ void app_system_add_numbers(const AppRunSummary* s, const ItmModelFile* file, It
         {"macro_step", "s", "macro step", itm_cosim_get_step(cosim), nbond + itm_cosim_get_frame_bond_count(cosim) > 0},
         {"coupling_error", "J", "largest coupling energy error", error, nbond > 0},
         {"throughput", "J", "largest energy through a bond", throughput, nbond > 0},
+        {"probes", "1", "trial macro steps of foreign mechanisms", probes, probes > 0.0},
         {"energy_error", "J", "energy balance error", s->energy_error, s->energy > 0.0},
         {"energy", "J", "energy of the machine", s->energy, s->energy > 0.0},
     };

@@ -134,6 +134,12 @@ ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, co
     return refuse(error);
 }
 
+double itm_fmi_get_mechanism_step(const ItmFmu* fmu)
+{
+    (void)fmu;
+    return 0.0;
+}
+
 ItmStatus itm_fmi_prove(ItmFmu* fmu, ItmError* error)
 {
     (void)fmu;

@@ -280,6 +280,9 @@ typedef struct ItmForeignMechanism {
     ItmStatus (*get_outputs)(void* self, double* y, ItmError* error);
     // Back to the initial state.
     ItmStatus (*reset)(void* self, ItmError* error);
+    // Start anew with another `step` h, s; called before reset: the macro step for the interface model port, otherwise a step that divides
+    // it, and half of it where there is an interface model. The size of the state stays. NULL: the step does not change.
+    ItmStatus (*set_step)(void* self, double h, ItmError* error);
 
     // The whole state as bytes of constant size. NULL: it cannot be saved. Probing and checkpoints need it; without it a step
     // that fails leaves the mechanism after the step.
@@ -553,6 +556,8 @@ typedef struct ItmInterfaceView {
 } ItmInterfaceView;
 // Number of interfaces: frames first, then line actuators with a bond.
 ITM_API int itm_cosim_get_interface_count(const ItmCosim* cosim);
+// Mechanism of an interface; ITM_NONE: no such interface.
+ITM_API int itm_cosim_get_interface_mechanism(const ItmCosim* cosim, int interface);
 // Compute the view of an interface. Active rows (closed contacts, sticking friction, joint limits) are eliminated;
 // itm_cosim_get_active_row returns their names. The system can be read afterwards, but must be reset or restored before the
 // next step. ITM_ERR_ARGUMENT: no such interface.
@@ -560,6 +565,21 @@ ITM_API ItmStatus itm_cosim_inspect(ItmCosim* cosim, int interface, ItmInterface
 // Name of an active row of the mechanism that was inspected last, "box ground normal"; NULL beyond the last. Valid until the
 // next call.
 ITM_API const char* itm_cosim_get_active_row(ItmCosim* cosim, int row);
+
+// Mobility W of all ports of a foreign mechanism together, at the current state. Arrays are valid until the next call with the system.
+typedef struct ItmForeignView {
+    const char* mechanism;
+    int n;                          // ports
+    const char* const* names;       // (n)
+    const double* W;                // row-major (n x n): rates for unit impulses
+    const double* acceleration;     // without forces of the ports (n), m/s^2, rad/s^2
+    const double *position, *rate;  // (n), m, m/s, rad, rad/s
+    int rank;
+    double condition;       // of W; INFINITY where it is singular
+    ItmForeignNotes notes;  // source of W, and checks of probing
+} ItmForeignView;
+// Compute the view of a foreign mechanism, as itm_cosim_inspect. ITM_ERR_ARGUMENT: the mechanism is not foreign.
+ITM_API ItmStatus itm_cosim_inspect_foreign(ItmCosim* cosim, int mechanism, ItmForeignView* view);
 
 // Number of quantities that have left their bounds so far, relative to the energies so far. Those of the whole system come
 // first, then those of bonds, interfaces and mechanisms.

@@ -62,9 +62,9 @@ typedef struct ItmFileControl {
 
 // An FMU: a subsystem of type `fmu`.
 typedef struct ItmFileFmu {
-    char* name;                         // prefix of its result names
-    struct ItmFmu* fmu;                 // archive, description and choices
-    double step;                        // micro step, s; 0: the macro step
+    char* name;          // prefix of its result names
+    struct ItmFmu* fmu;  // archive, description and choices
+    double step;         // micro step, s; 0: the macro step; of a mechanism: macro steps are multiples of it; 0: any
     struct ItmFmuMechanismPort* ports;  // of an FMU that takes forces and returns rates, a mechanism  (nport)
     int nport;                          // 0: it is a subsystem
     ItmForeignOptions options;          // of a mechanism

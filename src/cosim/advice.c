@@ -5,7 +5,8 @@
 // The two sides of an interface are disturbed each alone: the scheme has to bring them together again, and where it does not (exchange
 // hold) that is how it breaks down.
 //
-// J is block diagonal, a block per component. Trial step k disturbs state k of every component at once.
+// J is block diagonal, a block per component. Trial step k disturbs state k of every component at once. Components with a foreign mechanism,
+// whose states are out of reach, are judged by responses instead (advice_response.c).
 #include "cosim/advice.h"
 
 #include "base/error.h"
@@ -20,19 +21,23 @@
 #define MOST_STEPS 100000  // that a linearisation may cover
 #define PAST_STEPS 2       // until extrapolation has its past
 
+bool itm_advice_is_partner(const ItmCosim* x, int subsystem)
+{
+    bool is = false;
+    for (int i = 0; i < x->nbond; i++) {
+        is = is || (x->bonds[i].subsystem == subsystem && x->mechanisms[x->bonds[i].mechanism].foreign != NULL);
+    }
+    return is;
+}
+
 const char* itm_cosim_get_unlinearised(const ItmCosim* x, int i)
 {
     ITM_GUARD(x != NULL, NULL);
     for (int k = 0; k < x->nsubsystem; k++) {
         const ItmSubsystem* table = &x->subsystems[k].table;
         bool has_state = table->memory != NULL ? table->memory_size > 0 : table->get_state_size(table->self) > 0;
-        if (has_state && table->get_states == NULL && i-- == 0) {
+        if (has_state && table->get_states == NULL && !itm_advice_is_partner(x, k) && i-- == 0) {
             return x->subsystems[k].name;
-        }
-    }
-    for (int k = 0; k < x->nmechanism; k++) {
-        if (x->mechanisms[k].foreign != NULL && i-- == 0) {
-            return x->mechanisms[k].name;
         }
     }
     return NULL;
@@ -52,7 +57,7 @@ typedef struct Linear {
     double *re, *im;       // eigenvalues of a block (nmost)
 } Linear;
 
-static ItmStatus refuse_budget(ItmCosim* x)
+ItmStatus itm_advice_refuse_budget(ItmCosim* x)
 {
     return itm_error_set(&x->error, ITM_ERR_CAPACITY, "itm_cosim_compute_radius", NULL, "the budget is spent");
 }
@@ -63,7 +68,7 @@ static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double time
     const ItmStates* s = l->states;
     memcpy(z, l->z, sizeof(double) * (size_t)s->n);
     for (int c = 0; c < s->ncomponent; c++) {
-        if (s->first[c] + k < s->first[c + 1]) {
+        if (!s->is_open[c] && s->first[c] + k < s->first[c + 1]) {
             z[s->first[c] + k] += times * l->small[s->first[c] + k];
         }
     }
@@ -72,7 +77,7 @@ static ItmStatus step_disturbed(ItmCosim* x, const Linear* l, int k, double time
     ItmStatus status = ITM_OK;
     for (int step = 0; step < l->nsteps && status == ITM_OK; step++) {
         bool is_over = l->watch.is_over != NULL && l->watch.is_over(l->watch.context);
-        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+        status = is_over ? itm_advice_refuse_budget(x) : itm_cosim_step(x);
     }
     itm_advice_states_read(s, x, z, NULL);
     return status;
@@ -89,7 +94,7 @@ static ItmStatus differentiate(ItmCosim* x, const Linear* l)
         }
         for (int c = 0; c < s->ncomponent; c++) {
             int first = s->first[c], n = s->first[c + 1] - first;
-            for (int i = 0; i < n && k < n; i++) {
+            for (int i = 0; i < n && k < n && !s->is_open[c]; i++) {
                 l->J[c][(size_t)k * (size_t)n + (size_t)i] =
                     0.5 * (l->plus[first + i] - l->minus[first + i]) / l->small[first + i];
             }
@@ -103,7 +108,7 @@ static ItmStatus find_radius(ItmCosim* x, const Linear* l, double* radius)
 {
     double largest = 0.0;
     for (int c = 0; c < l->states->ncomponent; c++) {
-        int n = l->states->first[c + 1] - l->states->first[c];
+        int n = l->states->is_open[c] ? 0 : l->states->first[c + 1] - l->states->first[c];
         ItmStatus status = itm_eigen_general(l->J[c], l->re, l->im, n);
         if (status != ITM_OK) {
             return itm_error_set(&x->error, status, "itm_cosim_compute_radius", NULL,
@@ -118,13 +123,21 @@ static ItmStatus find_radius(ItmCosim* x, const Linear* l, double* radius)
     return ITM_OK;
 }
 
+// To the first communication point with a past where a period of samples begins.
+static ItmStatus step_to_period(ItmCosim* x, int nsteps)
+{
+    ItmStatus status = ITM_OK;
+    for (int k = 0; status == ITM_OK && (k < PAST_STEPS || (long)*itm_cosim_get_steps(x) % nsteps != 0); k++) {
+        status = itm_cosim_step(x);
+    }
+    return status;
+}
+
 static ItmStatus linearise(ItmCosim* x, const Linear* l, double* radius)
 {
-    for (int k = 0; k < PAST_STEPS || (long)*itm_cosim_get_steps(x) % l->nsteps != 0; k++) {
-        ItmStatus status = itm_cosim_step(x);
-        if (status != ITM_OK) {
-            return status;
-        }
+    ItmStatus ahead = step_to_period(x, l->nsteps);
+    if (ahead != ITM_OK) {
+        return ahead;
     }
     itm_cosim_save(x, l->start, itm_cosim_get_state_size(x));
     itm_advice_states_read(l->states, x, l->z, l->small);
@@ -149,7 +162,7 @@ static int find_most(const ItmStates* s)
 {
     int most = 0;
     for (int c = 0; c < s->ncomponent; c++) {
-        int n = s->first[c + 1] - s->first[c];
+        int n = s->is_open[c] ? 0 : s->first[c + 1] - s->first[c];
         most = n > most ? n : most;
     }
     return most;
@@ -191,15 +204,43 @@ static ItmStatus linearise_in_room(ItmCosim* x, Linear* l, double* radius)
 }
 
 // Without the states of a mechanism every coupling would seem stable.
-static ItmStatus refuse_foreign(ItmCosim* x)
+static ItmStatus refuse_unsaved_mechanism(ItmCosim* x)
 {
     for (int i = 0; i < x->nmechanism; i++) {
-        if (x->mechanisms[i].foreign != NULL) {
-            return itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", x->mechanisms[i].name,
-                                 "the states of the foreign mechanism '%s' cannot be perturbed", x->mechanisms[i].name);
+        const ItmForeign* f = x->mechanisms[i].foreign;
+        if (f != NULL && f->state_size == 0) {
+            return itm_error_set(
+                &x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", f->name,
+                "the state of mechanism '%s' cannot be saved and restored, so that it cannot be disturbed: "
+                "find the largest macro step by runs (interim sweep), or use a mechanism that saves its state",
+                f->name);
         }
     }
     return ITM_OK;
+}
+
+static bool has_foreign(const ItmCosim* x)
+{
+    bool has = false;
+    for (int i = 0; i < x->nmechanism; i++) {
+        has = has || x->mechanisms[i].foreign != NULL;
+    }
+    return has;
+}
+
+// Components whose states are known by differences, the others by responses, both from the state `before`.
+static ItmStatus find_radius_of_all(ItmCosim* x, Linear* l, const char* before, double* radius)
+{
+    double of_responses = 0.0;
+    *radius = 0.0;
+    ItmStatus status = l->nmost > 0 ? linearise_in_room(x, l, radius) : ITM_OK;
+    if (status == ITM_OK && has_foreign(x)) {
+        status = itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
+        status = status == ITM_OK ? step_to_period(x, l->nsteps) : status;
+        status = status == ITM_OK ? itm_advice_respond(x, l->nsteps, l->watch, &of_responses) : status;
+    }
+    *radius = fmax(*radius, of_responses);
+    return status;
 }
 
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
@@ -208,13 +249,13 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
     ItmStates states;
     ItmStatus status = itm_cosim_refuse_unsaved(x, "itm_cosim_compute_radius");
     status = status == ITM_OK ? itm_ranks_refuse(x, "itm_cosim_compute_radius") : status;
-    status = status == ITM_OK ? refuse_foreign(x) : status;
+    status = status == ITM_OK ? refuse_unsaved_mechanism(x) : status;
     if (status != ITM_OK) {
         return status;
     }
     status = itm_advice_states_create(&states, x, false);
     int period = find_period(x), most = status == ITM_OK ? find_most(&states) : 0;
-    if (status == ITM_OK && (most == 0 || most > MOST_STATES)) {
+    if (status == ITM_OK && ((most == 0 && !has_foreign(x)) || most > MOST_STATES)) {
         status = itm_error_set(&x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
                                "the linearised step has %d states that influence each other; 1 to %d are supported",
                                most, MOST_STATES);
@@ -232,7 +273,7 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
         Linear l = {.states = &states, .watch = watch, .nmost = most, .nsteps = nsteps};
         itm_cosim_save(x, before, itm_cosim_get_state_size(x));
         x->is_trial = true;  // a disturbance is energy from nowhere
-        status = linearise_in_room(x, &l, radius);
+        status = find_radius_of_all(x, &l, before, radius);
         x->is_trial = false;
         itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
     }
@@ -261,7 +302,7 @@ ItmStatus itm_advice_run(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* c
     *change = INFINITY;
     for (int k = 0; k < nstep && status == ITM_OK; k++) {
         bool is_over = watch.is_over != NULL && watch.is_over(watch.context);
-        status = is_over ? refuse_budget(x) : itm_cosim_step(x);
+        status = is_over ? itm_advice_refuse_budget(x) : itm_cosim_step(x);
         nrow = k == 0 ? count_rows(x) : nrow;
         *change = count_rows(x) != nrow ? fmin(*change, itm_cosim_get_time(x)) : *change;
     }

@@ -12,6 +12,7 @@ typedef struct ItmStates {
     int      n;
     int      ncomponent;
     int*     first;          // state of each component, and n            (ncomponent + 1)
+    bool*    is_open;        // a foreign mechanism belongs to it, whose states are not here (ncomponent)
     int*     place;          // where a state in the order of the walk is found here (n)
     double** at;             // its address, in the order of the walk; NULL: of a subsystem, by get_states (n)
     double*  usual;          // its usual size                            (n)
@@ -29,5 +30,13 @@ void itm_advice_states_read(const ItmStates* states, ItmCosim* x, double* z, dou
 // Names of the states of all bodies (takes_all), as z has them. names (n)
 void itm_advice_states_name(const ItmStates* states, const ItmCosim* x, char (*names)[ITM_STATE_NAME_SIZE]);
 void itm_advice_states_write(const ItmStates* states, ItmCosim* x, const double* z);
+
+// Whether a subsystem has a bond with a foreign mechanism: its states respond to disturbances of the mechanism.
+bool itm_advice_is_partner(const ItmCosim* x, int subsystem);
+// ITM_ERR_CAPACITY, with its message.
+ItmStatus itm_advice_refuse_budget(ItmCosim* x);
+// Spectral radius per macro step of the components with foreign mechanisms, whose states can be saved: from responses to disturbances
+// through their ports, sampled every nsteps macro steps. The state of the system afterwards is any.
+ItmStatus itm_advice_respond(ItmCosim* x, int nsteps, ItmAdviceWatch watch, double* radius);
 
 #endif

@@ -309,6 +309,22 @@ static void walk_states(Walk* walk, Graph* g, const ItmCosim* x)
 
 // ---------------------------------------------------------------------------- order
 
+// Components that a foreign mechanism belongs to: those of its partners.
+static void mark_open(ItmStates* s, Graph* g, const ItmCosim* x, const int* node)
+{
+    for (int i = 0; i < s->n; i++) {
+        int set = itm_union_find(g->root, node[i]), c = 0;
+        while (s->first[c + 1] <= s->place[i]) {
+            c++;
+        }
+        for (int k = 0; k < x->nbond && !s->is_open[c]; k++) {
+            int partner = g->first[x->nmechanism] + x->bonds[k].subsystem;
+            s->is_open[c] =
+                x->mechanisms[x->bonds[k].mechanism].foreign != NULL && itm_union_find(g->root, partner) == set;
+        }
+    }
+}
+
 // Number the sets that have states in the order of their first state, and sort states by them, stably. count (nnode): zeros.
 static void sort_by_component(ItmStates* s, Graph* g, const int* node, int* count)
 {
@@ -344,14 +360,16 @@ static ItmStatus fill(ItmStates* s, Graph* g, const ItmCosim* x)
     s->usual = calloc(3 * n, sizeof *s->usual);
     int* node = calloc(n, sizeof *node);
     int* count = calloc((size_t)g->nnode + n, sizeof *count);
-    bool is_there =
-        s->first != NULL && s->place != NULL && s->at != NULL && s->usual != NULL && node != NULL && count != NULL;
+    s->is_open = calloc(n, sizeof *s->is_open);
+    bool is_there = s->is_open != NULL && s->first != NULL && s->place != NULL && s->at != NULL && s->usual != NULL &&
+                    node != NULL && count != NULL;
     if (is_there) {
         s->share = s->usual + n;
         s->room = s->usual + 2 * n;
         walk.node = node;
         walk_states(&walk, g, x);
         sort_by_component(s, g, node, count);
+        mark_open(s, g, x, node);
     }
     free(node);
     free(count);
@@ -372,6 +390,7 @@ ItmStatus itm_advice_states_create(ItmStates* states, ItmCosim* x, bool takes_al
 void itm_advice_states_destroy(ItmStates* states)
 {
     free(states->first);
+    free(states->is_open);
     free(states->place);
     free(states->at);
     free(states->usual);

@@ -284,7 +284,7 @@ static ItmStatus choose_own_steps(const ItmCosim* x, ItmMechanism* part, ItmErro
         part->nsub = (int)n;
     }
     part->step.step = x->step / part->nsub;
-    return ITM_OK;
+    return part->foreign != NULL ? itm_foreign_fit_step(part->foreign, x->step, part->has_rim, error) : ITM_OK;
 }
 
 static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)

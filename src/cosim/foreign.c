@@ -96,7 +96,8 @@ ItmStatus itm_foreign_create(ItmForeign** foreign, const char* name, const ItmFo
         }
         return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory for mechanism '%s'", name);
     }
-    *f = (ItmForeign){.name = strdup(name), .table = *table, .options = *options, .n = table->nport};
+    *f = (ItmForeign){
+        .name = strdup(name), .table = *table, .options = *options, .n = table->nport, .first_step = table->step};
     ItmStatus status = f->name != NULL ? choose_source(f, error)
                                        : itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", NULL, "out of memory");
     if (status == ITM_OK) {
@@ -173,6 +174,46 @@ static ItmStatus restore_state(ItmForeign* f, ItmError* error)
     return status == ITM_OK ? ITM_OK
                             : itm_error_set(error, status, "itm_cosim_step", NULL,
                                             "mechanism '%s': its state cannot be restored", f->name);
+}
+
+static bool is_multiple(double h, double step)
+{
+    double n = step > 0.0 ? h / step : 1.0;
+    return fabs(n - round(n)) < 1e-9 * n;
+}
+
+// Whether a step of length h is a multiple of the mechanism's own.
+static bool fits(const ItmForeign* f, double h)
+{
+    return is_multiple(h, f->table.step);
+}
+
+// The port takes macro steps, two halves of them come without it; otherwise the step stays where it divides them.
+static ItmStatus change_step(ItmForeign* f, double H, bool has_rim, ItmError* error)
+{
+    ItmError cause = {0};
+    bool has_port = has_rim && f->source == ITM_MOBILITY_PORT;
+    double h = has_rim && !has_port ? 0.5 * H : H;
+    h = !has_port && is_multiple(h, f->first_step) ? f->first_step : h;
+    ItmStatus status = f->table.set_step(f->table.self, h, &cause);
+    size_t size = status == ITM_OK && can_save(&f->table) ? f->table.get_state_size(f->table.self) : f->state_size;
+    f->table.step = status == ITM_OK ? h : f->table.step;
+    return status == ITM_OK && size == f->state_size
+               ? ITM_OK
+               : itm_error_set(error, status != ITM_OK ? status : ITM_ERR_UNSUPPORTED, "itm_cosim_build", "macro_step",
+                               "mechanism '%s' with steps of %g s: %s", f->name, h,
+                               status != ITM_OK ? cause.message : "its state has another size");
+}
+
+ItmStatus itm_foreign_fit_step(ItmForeign* f, double H, bool has_rim, ItmError* error)
+{
+    ItmStatus status = f->table.set_step != NULL ? change_step(f, H, has_rim, error) : ITM_OK;
+    if (status == ITM_OK && !fits(f, H)) {
+        status = itm_error_set(error, ITM_ERR_INPUT, "itm_cosim_build", "macro_step",
+                               "macro_step %g s is not a multiple of the step %g s of mechanism '%s'", H, f->table.step,
+                               f->name);
+    }
+    return status;
 }
 
 ItmStatus itm_foreign_reset(ItmForeign* f, ItmError* error)
@@ -498,13 +539,6 @@ ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double
 
 // ---------------------------------------------------------------------------- macro steps
 
-// Whether a step of length h is a multiple of the mechanism's own.
-static bool fits(const ItmForeign* f, double h)
-{
-    double n = f->table.step > 0.0 ? h / f->table.step : 1.0;
-    return fabs(n - round(n)) < 1e-9 * n;
-}
-
 // One step at constant forces; their work on the mechanism by its own positions.
 static ItmStatus step_and_count(ItmForeign* f, double t, double h, const double* force, ItmError* error)
 {
@@ -600,9 +634,15 @@ ItmStatus itm_foreign_take_over(ItmForeign* f, ItmRim* rim, const double* lambda
 ItmStatus itm_foreign_step_held(ItmForeign* f, double t, double H, const double* force, ItmError* error)
 {
     memset(f->work, 0, sizeof(double) * (size_t)f->n);
+    itm_foreign_cancel(f);  // of an interface model for rates only
     ItmStatus status = itm_foreign_measure(f, f->column, f->w_probe, error);
     memcpy(f->f, force, sizeof(double) * (size_t)f->n);
     return status == ITM_OK ? step_and_count(f, t, H, force, error) : status;
+}
+
+ItmStatus itm_foreign_repeat(ItmForeign* f, double t, double H, const double* force, ItmError* error)
+{
+    return do_step(f, t, H, force, error);
 }
 
 void itm_foreign_cancel(ItmForeign* f)

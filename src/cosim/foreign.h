@@ -39,6 +39,7 @@ typedef struct ItmForeign {
     ItmForeignOptions options;
     ItmMobility source;      // in use, never ITM_MOBILITY_AUTO
     int     n;               // ports
+    double  first_step;      // of the table as it was given                                        s
     ItmForeignMemory* memory;
     double* W;               // mobility of the last probe or identification            (n x n)     1/kg
     double* covariance;      // of the identification                                   (n x n)     1/N^2
@@ -74,6 +75,8 @@ ItmStatus itm_foreign_create(ItmForeign** foreign, const char* name, const ItmFo
                              const ItmForeignOptions* options, ItmError* error);
 void itm_foreign_destroy(ItmForeign* f);
 
+// Take macro steps H from the next reset on. has_rim: with the interface model, otherwise with constant forces.
+ItmStatus itm_foreign_fit_step(ItmForeign* f, double H, bool has_rim, ItmError* error);
 // Back to the initial state, time 0.
 ItmStatus itm_foreign_reset(ItmForeign* f, ItmError* error);
 // Positions s and rates w of the ports now (n).
@@ -91,6 +94,8 @@ ItmStatus itm_foreign_advance(ItmForeign* f, ItmRim* rim, double h, const double
 // The macro step with the impulses that rim received, lambda (n) those of its last micro step, or with constant forces (n).
 ItmStatus itm_foreign_take_over(ItmForeign* f, ItmRim* rim, const double* lambda, ItmError* error);
 ItmStatus itm_foreign_step_held(ItmForeign* f, double t, double H, const double* force, ItmError* error);
+// The macro step H from t at constant forces (n); nothing is counted or learnt from it.
+ItmStatus itm_foreign_repeat(ItmForeign* f, double t, double H, const double* force, ItmError* error);
 // End a macro step that failed: the port forgets it.
 void itm_foreign_cancel(ItmForeign* f);
 

@@ -7,12 +7,22 @@
 #include "multibody/joint_view.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int itm_cosim_get_interface_count(const ItmCosim* x)
 {
     ITM_GUARD(x != NULL, 0);
     return x->ninterface + x->nbond;
+}
+
+int itm_cosim_get_interface_mechanism(const ItmCosim* x, int interface)
+{
+    ITM_GUARD(x != NULL, ITM_NONE);
+    bool is_there = interface >= 0 && interface < itm_cosim_get_interface_count(x);
+    return !is_there                   ? ITM_NONE
+           : interface < x->ninterface ? x->interfaces[interface].mechanism
+                                       : x->bonds[interface - x->ninterface].mechanism;
 }
 
 // The interface model of a mechanism in the present state.
@@ -22,8 +32,8 @@ static ItmStatus extract(ItmCosim* x, ItmMechanism* part)
     part->status = ITM_OK;
     itm_mechanism_look_at_ports(part);
     if (part->foreign != NULL) {
-        ItmStatus status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step, part->K,
-                                              part->use_heun, &part->error);
+        ItmStatus status = itm_foreign_reduce(part->foreign, &part->rim, itm_cosim_get_time(x), x->step,
+                                              part->K > 0 ? part->K : 1, part->use_heun, &part->error);
         itm_foreign_cancel(part->foreign);
         return status;
     }
@@ -97,6 +107,43 @@ ItmStatus itm_cosim_inspect(ItmCosim* x, int interface, ItmInterfaceView* view)
     view->mechanism = x->mechanisms[mechanism].name;
     x->inspected = mechanism;
     return look(x, &x->mechanisms[mechanism], first, view);
+}
+
+ItmStatus itm_cosim_inspect_foreign(ItmCosim* x, int mechanism, ItmForeignView* view)
+{
+    ITM_GUARD(x != NULL && view != NULL, ITM_ERR_ARGUMENT);
+    memset(view, 0, sizeof *view);
+    ItmMechanism* part = mechanism >= 0 && mechanism < x->nmechanism ? &x->mechanisms[mechanism] : NULL;
+    if (part == NULL || part->foreign == NULL) {
+        return itm_error_set(&x->error, ITM_ERR_ARGUMENT, __func__, NULL, "mechanism %d is not foreign", mechanism);
+    }
+    ItmStatus status = itm_ranks_refuse(x, __func__);
+    status = status == ITM_OK ? extract(x, part) : status;
+    if (status != ITM_OK) {
+        x->error = part->status != ITM_OK || part->error.status != ITM_OK ? part->error : x->error;
+        return status;
+    }
+    int n = part->rim.n;
+    ItmRimSpectrum spectrum = {0};
+    double* scratch = malloc(sizeof *scratch * (size_t)ITM_SPECTRUM_SCRATCH(n));
+    bool is_finite =
+        scratch != NULL && itm_rim_compute_spectrum(part->rim.W, NULL, n, &spectrum, NULL, NULL, NULL, scratch);
+    free(scratch);
+    if (!is_finite) {
+        return itm_error_set(&x->error, scratch == NULL ? ITM_ERR_MEMORY : ITM_ERR_NOT_FINITE, __func__, part->name,
+                             "the mobility of '%s' has no eigenvalues", part->name);
+    }
+    *view = (ItmForeignView){.mechanism = part->name,
+                             .n = n,
+                             .names = part->foreign->table.port_names,
+                             .W = part->rim.W,
+                             .acceleration = part->rim.a0,
+                             .position = part->rim.s,
+                             .rate = part->rim.w,
+                             .rank = spectrum.rank,
+                             .condition = spectrum.condition,
+                             .notes = itm_cosim_get_foreign_notes(x, mechanism)};
+    return ITM_OK;
 }
 
 // The triangle of the axis and the two ends, seen along the axis: with sides a, b and the actuator s opposite the axis, the arm is

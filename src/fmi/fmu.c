@@ -741,6 +741,12 @@ static void name_table(ItmSubsystem* table, const ItmFmu* f)
 
 ItmStatus itm_fmi_make_subsystem(ItmSubsystem* subsystem, ItmFmu* f, ItmFmuProcess** process, ItmError* error)
 {
+    return itm_fmi_make_variant(subsystem, f, &f->spec, process, error);
+}
+
+ItmStatus itm_fmi_make_variant(ItmSubsystem* subsystem, ItmFmu* f, const ItmFmuSpec* spec, ItmFmuProcess** process,
+                               ItmError* error)
+{
     ItmError ignored;
     error = error != NULL ? error : &ignored;
     if (process != NULL) {
@@ -748,7 +754,7 @@ ItmStatus itm_fmi_make_subsystem(ItmSubsystem* subsystem, ItmFmu* f, ItmFmuProce
     }
     if (f->def.isolation == ITM_FMU_IN_PLACE) {
         ItmFmuInstance* instance;
-        ItmStatus status = itm_fmi_create_instance(&instance, &f->spec, NULL, NULL, NULL, error);
+        ItmStatus status = itm_fmi_create_instance(&instance, spec, NULL, NULL, NULL, error);
         if (status == ITM_OK) {
             *subsystem = itm_fmi_get_table(instance);
             subsystem->destroy = destroy_instance;
@@ -758,7 +764,7 @@ ItmStatus itm_fmi_make_subsystem(ItmSubsystem* subsystem, ItmFmu* f, ItmFmuProce
     }
     ItmFmuProcess* host;
     ItmFmuProcessOptions options = {.limits = f->def.limits, .is_restarting = f->def.is_restarting, .file = f->path};
-    ItmStatus status = itm_fmi_create_process(&host, &f->spec, &options, error);
+    ItmStatus status = itm_fmi_create_process(&host, spec, &options, error);
     if (status == ITM_OK) {
         *subsystem = itm_fmi_get_process_table(host);
         subsystem->destroy = destroy_process;

@@ -86,6 +86,9 @@ const char* itm_fmi_get_note(const ItmFmu* fmu, int note);
 // Start an instance as a subsystem. The FMU must outlive it. process (may be NULL): the host, NULL with isolation none; it
 // belongs to the subsystem.
 ItmStatus itm_fmi_make_subsystem(ItmSubsystem* subsystem, ItmFmu* fmu, ItmFmuProcess** process, ItmError* error);
+// The same with other settings than those of the choices; the spec must outlive the instance.
+ItmStatus itm_fmi_make_variant(ItmSubsystem* subsystem, ItmFmu* fmu, const ItmFmuSpec* spec, ItmFmuProcess** process,
+                               ItmError* error);
 
 // ---------------------------------------------------------------------------- probe.c
 

@@ -9,6 +9,7 @@
 
 #define ITM_LAYER_NAME "interim.rim"  // of the layered standard; to be the reverse of a domain once there is one
 #define ITM_LAYER_VERSION "1.0"
+#define ITM_LAYER_STEP "macro_step"  // parameter: H of the interface model
 #define ITM_LAYER_MANIFEST "extra/" ITM_LAYER_NAME "/fmi-ls-manifest.xml"
 
 // Begin a macro step H in K micro steps if they are equal. useHeun: positions follow the mean of the rates at both ends of a micro

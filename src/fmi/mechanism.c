@@ -5,12 +5,16 @@
 #include "fmi/instance.h"
 #include "rim/message.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // clang-format off
 typedef struct Mechanism {
+    ItmFmu* fmu;
+    ItmFmuSpec spec;             // of the running FMU: the choices, and where the step is ours a setting of it
+    ItmFmuSetting* settings;     // own copy, the step last; NULL: the step is not ours  (nsetting)
     ItmSubsystem table;          // the running FMU
     int  nport, ninput, noutput; // ports; inputs and outputs of the FMU
     const char** port_names;     //                                                     (nport)
@@ -387,6 +391,85 @@ static ItmStatus look(Mechanism* x, const ItmFmu* fmu, const ItmFmuMechanismPort
     return status;
 }
 
+// ---------------------------------------------------------------------------- step
+
+// The parameter of an FMU with the interface model port that fixes its macro step; ITM_NONE: there is none.
+static int find_step(const ItmFmu* fmu)
+{
+    const ItmFmiDescription* d = itm_fmi_get_description(fmu);
+    bool has_manifest = itm_archive_find(itm_fmi_get_archive((ItmFmu*)(uintptr_t)fmu), ITM_LAYER_MANIFEST) != ITM_NONE;
+    int variable = has_manifest ? itm_description_find(d, ITM_LAYER_STEP) : ITM_NONE;
+    bool is_parameter = variable != ITM_NONE && d->variables[variable].causality == ITM_FMI_PARAMETER &&
+                        d->variables[variable].type == ITM_FMI_FLOAT64 && d->variables[variable].count == 1;
+    return is_parameter ? variable : ITM_NONE;
+}
+
+// The value that the choices give the step; 0: none.
+static double get_chosen_step(const ItmFmu* fmu, int variable)
+{
+    const ItmFmuSpec* spec = itm_fmi_get_spec(fmu);
+    uint32_t reference = itm_fmi_get_description(fmu)->variables[variable].value_reference;
+    double step = 0.0;
+    for (int i = 0; i < spec->nsetting; i++) {
+        const ItmFmuScalar* v = &spec->settings[i].variable;
+        step = v->reference == reference && v->type == ITM_FMI_FLOAT64 ? spec->settings[i].value : step;
+    }
+    return step;
+}
+
+double itm_fmi_get_mechanism_step(const ItmFmu* fmu)
+{
+    int variable = find_step(fmu);
+    double chosen = variable != ITM_NONE ? get_chosen_step(fmu, variable) : 0.0;
+    return chosen > 0.0 ? chosen : variable != ITM_NONE ? 0.0 : itm_fmi_get_fixed_step(fmu);
+}
+
+// A spec of its own where the step is ours to set.
+static bool own_step(Mechanism* x)
+{
+    int variable = find_step(x->fmu);
+    x->spec = *itm_fmi_get_spec(x->fmu);
+    if (variable == ITM_NONE || get_chosen_step(x->fmu, variable) > 0.0) {
+        return true;
+    }
+    const ItmFmiVariable* v = &itm_fmi_get_description(x->fmu)->variables[variable];
+    x->settings = calloc((size_t)x->spec.nsetting + 1, sizeof *x->settings);
+    if (x->settings == NULL) {
+        return false;
+    }
+    memcpy(x->settings, x->spec.settings, sizeof *x->settings * (size_t)x->spec.nsetting);
+    x->settings[x->spec.nsetting] = (ItmFmuSetting){
+        .variable = {.reference = v->value_reference, .type = ITM_FMI_FLOAT64, .count = 1, .scale = 1.0},
+        .phase = ITM_FMU_START,
+        .value = itm_fmi_get_fixed_step(x->fmu)};
+    x->spec.nsetting++;
+    x->spec.settings = x->settings;
+    return true;
+}
+
+// The FMU starts anew where its step is another one.
+static ItmStatus set_step(void* self, double h, ItmError* error)
+{
+    Mechanism* x = self;
+    ItmFmuSetting* step = &x->settings[x->spec.nsetting - 1];
+    double before = step->value;
+    ItmSubsystem table;
+    ItmFmuProcess* process;
+    if (fabs(before - h) <= 1e-12 * h) {
+        return ITM_OK;
+    }
+    step->value = h;
+    ItmStatus status = itm_fmi_make_variant(&table, x->fmu, &x->spec, &process, error);
+    if (status != ITM_OK) {
+        step->value = before;
+        return status;
+    }
+    x->table.destroy(x->table.self);
+    x->table = table;
+    x->process = process;
+    return ITM_OK;
+}
+
 // ---------------------------------------------------------------------------- functions of the table
 
 static ItmStatus get_motion(void* self, double* s, double* w, ItmError* error)
@@ -465,6 +548,7 @@ static void destroy(void* self)
     }
     free(x->own_call);
     free(x->own_rows);
+    free(x->settings);
     free(x->memory);
     free(x);
 }
@@ -556,7 +640,9 @@ static ItmForeignMechanism make_table(Mechanism* x, const ItmFmu* fmu)
                                  .input_names = x->free_names,
                                  .noutput = x->noutput,
                                  .outputs = x->outputs,
-                                 .step = itm_fmi_get_fixed_step(fmu),
+                                 .step = x->settings != NULL ? x->settings[x->spec.nsetting - 1].value
+                                                             : itm_fmi_get_mechanism_step(fmu),
+                                 .set_step = x->settings != NULL ? set_step : NULL,
                                  .get_motion = get_motion,
                                  .do_step = do_step,
                                  .set_inputs = set_inputs,
@@ -594,8 +680,12 @@ ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, co
         }
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
+    x->fmu = fmu;
     ItmStatus status = find_ports(x, fmu, ports, error);
-    status = status == ITM_OK ? itm_fmi_make_subsystem(&x->table, fmu, &x->process, error) : status;
+    if (status == ITM_OK && !own_step(x)) {
+        status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
+    }
+    status = status == ITM_OK ? itm_fmi_make_variant(&x->table, fmu, &x->spec, &x->process, error) : status;
     if (status != ITM_OK) {
         x->table.destroy = NULL;
         destroy(x);

@@ -22,5 +22,8 @@ typedef struct ItmFmuMechanismPort {
 // such variable; error->field is its name.
 ItmStatus itm_fmi_make_mechanism(ItmForeignMechanism* mechanism, ItmFmu* fmu, const ItmFmuMechanismPort* ports,
                                  int nport, ItmError* error);
+// Macro steps of the mechanism are multiples of this, s; 0: any step, or the FMU has the parameter of the interface model port for it, which
+// the choices do not set.
+double itm_fmi_get_mechanism_step(const ItmFmu* fmu);
 
 #endif

@@ -416,6 +416,9 @@ void itm_read_fmu(ItmReader* r, const ItmItem* item)
     if (r->status == ITM_OK) {
         itm_reader_take(r, itm_fmi_choose(f.fmu, &f.def, r->error), item->key, f.blames, f.nblame);
     }
+    if (r->status == ITM_OK && kept->nport > 0) {
+        kept->step = itm_fmi_get_mechanism_step(f.fmu);
+    }
     free(f.values);
     free(f.ports);
     free(f.records);
