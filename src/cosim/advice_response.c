@@ -6,7 +6,7 @@
 // as they can be excited and seen at the ports; growth that cannot is not that of the coupling. With the block Hankel matrices
 //   H0 = [y_(i+j)],  H1 = [y_(i+j+1)],  H0 = U S V'
 // they are the eigenvalues of S^-1/2 U' H1 V S^-1/2                                       [juang-pappa, sec. realization algorithm]
-// Singular values that differences cannot tell from noise are left out. An event in the undisturbed motion, which is no growth, shows in the
+// Singular values as small as the noise of differences are left out. An event in the undisturbed motion, which is no growth, shows in the
 // last samples only: of all samples and of the first two thirds, the smaller radius counts.
 #include "cosim/advice.h"
 
@@ -316,7 +316,7 @@ static ItmStatus judge(Response* r, double* radius)
         return itm_error_set(
             &x->error, ITM_ERR_UNSUPPORTED, "itm_cosim_compute_radius", NULL,
             "the foreign mechanism responds differently to more and to less force (contact, friction, a "
-            "loose tolerance): nothing is known beyond runs");
+            "coarse tolerance): nothing is known beyond runs");
     }
     double of_first = INFINITY;
     ItmStatus status = find_radius(r, r->nsample, radius);

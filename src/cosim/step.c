@@ -258,6 +258,14 @@ ItmStatus itm_cosim_save(ItmCosim* x, void* bytes, size_t size)
     return refuse_state(x, copy_out(x, bytes), "saved");
 }
 
+static void measure_one(void* context, int job)
+{
+    ItmCosim* x = context;
+    if (itm_ranks_is_own(x, x->mechanisms[job].rank)) {
+        itm_mechanism_measure(x, &x->mechanisms[job]);
+    }
+}
+
 ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
 {
     ITM_GUARD(x != NULL, ITM_ERR_ARGUMENT);
@@ -266,18 +274,14 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
                              itm_cosim_get_state_size(x), size);
     }
     ItmStatus status = itm_ranks_order(x, ITM_RANKS_RESTORE, bytes, size);
-    return status == ITM_OK ? refuse_state(x, copy_in(x, bytes), "restored") : status;
+    status = status == ITM_OK ? refuse_state(x, copy_in(x, bytes), "restored") : status;
+    if (status == ITM_OK) {
+        itm_pool_run(x->pool, measure_one, x, x->nmechanism);  // ports show the restored state
+    }
+    return status;
 }
 
 // ---------------------------------------------------------------------------- start
-
-static void measure_one(void* context, int job)
-{
-    ItmCosim* x = context;
-    if (itm_ranks_is_own(x, x->mechanisms[job].rank)) {
-        itm_mechanism_measure(x, &x->mechanisms[job]);
-    }
-}
 
 ItmStatus itm_cosim_run_sampled(ItmCosim* x, double h_factor, bool is_late)
 {

@@ -99,8 +99,61 @@ crane_of_the_guide_runs() {
     out_has "FMU of FMI 3.0, co-simulation, state can be restored"
 }
 
+# The pair of docs/guide/export.md.
+write_pair() {
+    "$interim" export "$source/examples/crane-single.yaml" --part crane -q -o crane.fmu
+    "$interim" export "$source/examples/crane-single.yaml" --part hydraulics --fmi 2 --set cosim.macro_step=0.1ms -q -o hydraulics.fmu
+    awk '/^Put this beside/ { on = 1 } on && /^```$/ { exit } on && is { print } /^```yaml/ { is = on }' \
+        "$source/docs/guide/export.md" >pair.yaml
+}
+
+foreign_mechanisms_are_checked_and_inspected() {
+    write_pair
+    expect 0 "$interim" check pair.yaml --budget 20
+    out_has "foreign      crane: W by port; disturbed through its ports"
+    # limits of the native model, up to the resolution of the search
+    grep -Eq "^  zoh +1\.86[0-9]* +unstable +(1\.9|2) ms" out.txt || fail "zero-order hold"
+    grep -Eq "^  rim, impulse +1\.0000 +stable +over 200 ms" out.txt || fail "the interface model is stable"
+    expect 0 "$interim" inspect pair.yaml --at 1s --set subsystems.crane.mobility=probing
+    out_has "rank          1 of 1"
+    out_has "source        probing: trial steps from its saved state"
+    out_has "linearity     W changes by"
+    expect 0 "$interim" run pair.yaml --set subsystems.crane.mobility=probing --set run.duration=0.5s -o pair.csv
+    # a free run and one column per step, twice more in the first
+    out_has "crane        interface model by probing, 102 trial macro steps (2.04 per macro step)"
+    out_has "bond         cyl1:"
+}
+
+a_killed_run_continues_bit_for_bit() {
+    write_pair
+    expect 0 "$interim" run pair.yaml -q --set run.duration=8s -o whole.csv
+    "$interim" run pair.yaml -q --set run.duration=8s --checkpoint sim:0.7s -o cut.csv &
+    pid=$!
+    n=0
+    while [ ! -e cut.checkpoint ] && [ $n -lt 2000 ]; do
+        sleep 0.005
+        n=$((n + 1))
+    done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    pid=''
+    expect 0 "$interim" run pair.yaml --set run.duration=8s --resume -o cut.csv
+    err_has "continued at"
+    cmp whole.csv cut.csv || fail "the continued run differs"
+    cat >bare.yaml <<END
+subsystems:
+  cart: {type: fmu, file: $fmus/cart_bare.fmu, step: 1 ms}
+cosim: {macro_step: 10 ms}
+run: {duration: 1 s}
+END
+    expect 1 "$interim" run bare.yaml --checkpoint sim:0.1s -o bare.csv
+    err_has "the state of 'cart' cannot be kept in a file (an FMU must be able to write it as bytes); run without --checkpoint"
+    [ ! -e bare.csv ] || fail "the run has started"
+}
+
 for case in check_runs_the_fmu an_fmu_without_state_runs run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
-    crash_ends_a_run_with_status_2 messages_are_in_the_report crane_of_the_guide_runs; do
+    crash_ends_a_run_with_status_2 messages_are_in_the_report crane_of_the_guide_runs \
+    foreign_mechanisms_are_checked_and_inspected a_killed_run_continues_bit_for_bit; do
     run_case "$case"
 done
 finish

@@ -326,6 +326,44 @@ static void other_sources_of_the_interface_model_need_no_port(void** state)
     }
 }
 
+// As a run that is continued from its checkpoint: another process of the FMU takes over the bytes.
+static void a_saved_state_continues_elsewhere_bit_for_bit(void** state)
+{
+    (void)state;
+    static const char* const MOBILITIES[] = {"port", "derivatives", "probing", "identified"};
+    ItmError error = {0};
+    export_part("hydraulics", 2, "cosim.macro_step=0.1ms", "hydraulics2.fmu");
+    export_part("crane", 3, "cosim.macro_step=10ms", "crane.fmu");
+    for (int i = 0; i < 4; i++) {
+        char more[80];
+        snprintf(more, sizeof more, "    mobility: %s\n", MOBILITIES[i]);
+        ItmModelFile* file = load_pair("crane.fmu", "hydraulics2.fmu", "10 ms", more);
+        ItmCosim *x = NULL, *y = NULL;
+        CHECK_OK(itm_file_create_cosim(&x, file, NULL, &error), &error);
+        CHECK_OK(itm_file_create_cosim(&y, file, NULL, &error), &error);
+        for (int k = 0; k < 55; k++) {  // the joystick moves from 0.5 s on
+            CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+            read_output(x, "crane.cyl1.length");
+        }
+        size_t size = itm_cosim_get_state_size(x);
+        void* bytes = malloc(size);
+        CHECK_OK(itm_cosim_save(x, bytes, size), itm_cosim_get_error(x));
+        CHECK_OK(itm_cosim_restore(y, bytes, size), itm_cosim_get_error(y));
+        free(bytes);
+        for (int k = 0; k < 20; k++) {
+            CHECK_OK(itm_cosim_step(x), itm_cosim_get_error(x));
+            CHECK_OK(itm_cosim_step(y), itm_cosim_get_error(y));
+            CHECK_CASE("%s, step %d", MOBILITIES[i], k);
+            CHECK_NEAR(read_output(y, "crane.cyl1.length"), read_output(x, "crane.cyl1.length"), 0.0);
+            CHECK_NEAR(read_output(y, "crane.cyl1.rate"), read_output(x, "crane.cyl1.rate"), 0.0);
+            CHECK_NEAR(itm_cosim_get_bond(y, 0).force, itm_cosim_get_bond(x, 0).force, 0.0);
+        }
+        itm_cosim_destroy(x);
+        itm_cosim_destroy(y);
+        itm_file_destroy(file);
+    }
+}
+
 // States of FMUs are disturbed through the ports only. Every H is that of the system: the crane's FMU, exported for 10 ms, takes it over.
 static void the_radius_of_two_fmus_is_that_of_the_native_model(void** state)
 {
@@ -635,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_manipulator_in_fmus_hits_and_pushes_a_block_as_at_home),
         cmocka_unit_test(contacts_in_a_process_give_the_bits_of_those_in_place),
         cmocka_unit_test(other_sources_of_the_interface_model_need_no_port),
+        cmocka_unit_test(a_saved_state_continues_elsewhere_bit_for_bit),
         cmocka_unit_test(the_radius_of_two_fmus_is_that_of_the_native_model),
         cmocka_unit_test(an_exported_fmu_obeys_the_rules_of_the_standard),
         cmocka_unit_test(a_recorded_signal_goes_into_the_fmu),

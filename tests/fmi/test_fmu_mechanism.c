@@ -257,8 +257,9 @@ static void the_mobility_of_all_ports_is_inspected(void** state)
             // probing has the mean over 10 ms in which the pendulum starts to move: 1e-3 rad
             CHECK_NEAR(view.W[k], W[k], 1e-3 * W[3]);  // the hinge is the lightest
         }
-        // forces and rates of the cart are conjugate; rounding of 1e-16 in changes of 1e-4
-        CHECK_NEAR(view.notes.asymmetry, 0.0, 1e-6);
+        // forces and rates of the cart are conjugate; over 10 ms its configuration changes by 1e-3. The FMU has its derivatives
+        // by differences, to 1e-8.
+        CHECK_NEAR(view.notes.asymmetry, 0.0, CASES[i].mobility == ITM_MOBILITY_PROBING ? 1e-3 : 1e-7);
         assert_int_equal(itm_cosim_inspect_foreign(c.x, 1, &view), ITM_ERR_ARGUMENT);
         release(&c);
     }

@@ -391,8 +391,11 @@ static ItmStatus prepare_checkpoints(ItmRun* r, bool* is_resumed)
         fclose(found);
     }
     if (name != NULL) {
-        return itm_error_set(&r->error, ITM_ERR_UNSUPPORTED, "itm_run_create", name,
-                             "no checkpoints: the state of subsystem '%s' cannot be kept in a file", name);
+        return itm_error_set(
+            &r->error, ITM_ERR_UNSUPPORTED, "itm_run_create", name,
+            "no checkpoints: the state of '%s' cannot be kept in a file (an FMU must be able to write it "
+            "as bytes); run without --checkpoint",
+            name);
     }
     if (found != NULL && !r->options.is_resumed) {
         return refuse_checkpoint(r, "of an unfinished run exists; continue that run (--resume), or remove the file");
