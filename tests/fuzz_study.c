@@ -48,7 +48,7 @@ static void take_study(const char* path, char* lines)
     ItmError error = {0};
     ItmStatus status = itm_study_load(&study, path, ".", NULL, 0, &error);
     check_error(status, &error);
-    if (status == ITM_ERR_INPUT && error.line < 1) {
+    if (status == ITM_ERR_INPUT && error.line < 1 && strstr(error.message, "sandbox") == NULL) {
         __builtin_trap();  // a mistake in the file without a place
     }
     if (status == ITM_OK && itm_design_count(study) <= MOST_RUNS) {

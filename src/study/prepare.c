@@ -262,21 +262,23 @@ static ItmStatus find_traces(Outputs* o, ItmError* error)
     ItmStudy* s = o->study;
     s->traces = itm_owned_take(&s->owned, (size_t)o->count, sizeof *s->traces);
     for (int i = 0; i < s->trace_patterns.count && s->traces != NULL; i++) {
-        int before = s->ntrace;
+        bool is_matched = false;
         for (int k = 0; k < o->count; k++) {
             ItmOutputInfo info = itm_cosim_get_output_info(o->cosim, k);
             if (fnmatch(s->trace_patterns.items[i], info.name, 0) != 0) {
                 continue;
             }
+            is_matched = true;
             int index = record(s, info);
-            bool is_known = false;
+            bool is_known = index == ITM_NONE;
             for (int j = 0; j < s->ntrace; j++) {
                 is_known = is_known || s->traces[j] == index;
             }
-            s->traces[s->ntrace] = index;
-            s->ntrace += !is_known && index != ITM_NONE;
+            if (!is_known) {
+                s->traces[s->ntrace++] = index;
+            }
         }
-        if (s->ntrace == before) {
+        if (!is_matched) {
             return fail_signal(o, "'signals': the results have", s->trace_patterns.items[i],
                                strlen(s->trace_patterns.items[i]), error);
         }

@@ -49,7 +49,7 @@ factors:
   b: {distribution: table, values: [0.1, 0.2]}
 design: {type: monte-carlo, runs: 2, seed: 3}
 responses: {y: {final: control.y}, t: {crossing: 2*control.y, level: 0, direction: rising}}
-signals: {names: [control.y], points: 3}
+signals: {names: [control.y, 'control.*'], points: 3}
 END
     expect 0 "$interim" study study.yaml -q
     { find "$source/examples/studies" -name '*.yaml' -not -name ishigami.yaml; echo study.yaml; } >files.txt

@@ -41,7 +41,7 @@ every_anchor_is_there() {
 
 # search, copy buttons, menu, gallery and saved figures in a real browser
 the_site_and_the_page_of_a_sweep_work_in_a_browser() {
-    expect 0 "$interim" sweep -q "$source/examples/pendulum.yaml" --until 0.5s --every 16ms --over run.step=1ms,2ms,4ms \
+    expect 0 "$interim" sweep -q "$source/examples/pendulum.yaml" --until 0.5s --every 16ms --over run.step=1ms,2ms,8ms \
         --over multibody.coordinates=absolute,joint --signals hinge.angle,rod.velocity.x -o sweep.csv --report sweep.html
     node "$source/scripts/docs.mjs" "$interim" site --few >out.txt || fail "$(cat out.txt)"
     node "$source/tests/web/test_site.mjs" "$PWD/site" "$PWD/sweep.html" "$chromium" >out.txt 2>&1 || fail "$(cat out.txt)"
