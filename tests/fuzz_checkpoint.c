@@ -22,18 +22,6 @@ static size_t nstate, nnotes;
 static char *kept, *rows;  // files of a run that was stopped
 static size_t nkept, nrows;
 
-static char* read_whole(const char* path, size_t* size)
-{
-    FILE* in = fopen(path, "rb");
-    char* bytes = calloc(1, 1 << 20);
-    *size = in != NULL && bytes != NULL ? fread(bytes, 1, 1 << 20, in) : 0;
-    if (*size == 0) {
-        __builtin_trap();
-    }
-    fclose(in);
-    return bytes;
-}
-
 static const char* name_checkpoint(const char* ending)
 {
     static char path[2][64];
@@ -70,16 +58,6 @@ static void set_up_files(void)
     rows = read_whole(name_checkpoint(".rows"), &nrows);
 }
 
-// Pairs of an offset and 8 bytes to put there.
-static void change(char* bytes, size_t nbyte, const uint8_t* data, size_t size)
-{
-    for (; size >= 12; data += 12, size -= 12) {
-        uint32_t at;
-        memcpy(&at, data, sizeof at);
-        memcpy(bytes + at % (nbyte - 8), data + 4, 8);
-    }
-}
-
 static void write_file(const char* path, const char* bytes, size_t size)
 {
     FILE* out = fopen(path, "wb");
@@ -94,7 +72,7 @@ static void restore_file(const uint8_t* data, size_t size)
     char* bytes = malloc(nkept);
     ItmSha256 sha;
     memcpy(bytes, kept, nkept);
-    change(bytes, nbyte, data, size);
+    change_bytes(bytes, nbyte, data, size);
     itm_sha256_init(&sha);
     itm_sha256_add(&sha, bytes, nbyte);
     itm_sha256_get(&sha, (unsigned char*)bytes + nbyte);
@@ -129,7 +107,7 @@ static void set_up(void)
 static void restore_state(const uint8_t* data, size_t size)
 {
     memcpy(changed, start, nstate + nnotes);
-    change(changed, nstate + nnotes, data, size);
+    change_bytes(changed, nstate + nnotes, data, size);
     double* values = calloc((size_t)itm_cosim_get_output_count(cosim) + 1, sizeof *values);
     itm_cosim_restore_notes(cosim, changed + nstate);
     ItmStatus status = itm_cosim_restore(cosim, changed, nstate);
