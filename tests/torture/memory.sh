@@ -87,7 +87,7 @@ for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
             sweep) campaign "sweep $example" sweep "$examples/$example.yaml" -q -j 1 --until 0.01s --over "run.step=1ms,0.5ms" -o result.table.csv ;;
             study)
                 # -j 1 executes the runs in children, one after the other
-                printf 'model: %s\nset: {run.duration: 10 ms}\nfactors: {run.step: {values: [1 ms, 0.5 ms]}}\ndesign: {type: grid}\nresponses: {end: {final: energy.kinetic}}\n' \
+                printf 'model: %s\nset: {run.duration: 10 ms}\nfactors: {run.step: {values: [1 ms, 0.5 ms]}}\ndesign: {type: grid}\nresponses: {end: {final: energy.balance}}\n' \
                     "$examples/$example.yaml" >study.yaml
                 campaign "study $example" study study.yaml -q -j 1 -o result.table.csv ;;
             report)
