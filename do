@@ -33,7 +33,7 @@ usage() {
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
 ./do torture [TIME [SEED]]  failing allocations, damaged files, full disks, signals, random models, every example with every
-                     stepper and coupling (TIME simulated seconds each, 0.3), valgrind, a long run: hours
+                     stepper, coupling and coordinates (TIME simulated seconds each, 0.3), valgrind, threads, an hour of one run: hours
 ./do clean           remove builds and results
 END
 }
@@ -324,7 +324,10 @@ do_threads() {
 do_torture() {
     need $BUILD_PACKAGES $TEST_PACKAGES $MPI_PACKAGES valgrind iproute2
     build release build -DINTERIM_BUILD_TESTS=ON
-    TIME=$1 SEED=$2 tests/torture/torture.sh . build out/torture
+    status=0
+    TIME=$1 SEED=$2 tests/torture/torture.sh . build out/torture || status=1
+    do_threads || status=1
+    return $status
 }
 
 case "${1:-help}" in

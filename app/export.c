@@ -33,6 +33,7 @@ static int export(const AppArguments* arguments, const char* output, char** part
     options.overrides = (const char* const*)arguments->overrides;
     options.noverride = arguments->noverride;
     options.binary = app_arguments_get(arguments, "--binary");
+    options.sandbox = arguments->sandbox;
     if (version != NULL) {
         options.version = strcmp(version, "2") == 0 || strcmp(version, "2.0") == 0   ? 2
                           : strcmp(version, "3") == 0 || strcmp(version, "3.0") == 0 ? 3
@@ -84,6 +85,7 @@ static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--binary", 0, "FILE.so", NULL, "binary of exported FMUs; default: the installed one"},
     {APP_OPTION_OVERRIDE, "--set", 0, "KEY=VALUE", NULL, "override a value of the model file"},
     {APP_OPTION_QUIET, "--quiet", 'q', NULL, NULL, "print errors only"},
+    {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "print this help"},
 };
 

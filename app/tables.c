@@ -68,11 +68,13 @@ bool app_tables_read(AppTables* tables, const AppArguments* arguments)
         }
         join_all_quaternions(table);
         char* label = strdup(choose_label(arguments, i));
-        if (label != NULL) {
-            app_clean_text(label);
-        }
         tables->labels[tables->count] = label;
-        tables->runs[tables->count++] = (ItmReportRun){label != NULL ? label : "", table};
+        tables->runs[tables->count++] = (ItmReportRun){label, table};
+        if (label == NULL) {
+            fprintf(stderr, "interim: out of memory\n");
+            return false;
+        }
+        app_clean_text(label);
     }
     return true;
 }

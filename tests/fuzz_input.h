@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
@@ -20,6 +22,29 @@ static inline const char* write_input(const uint8_t* data, size_t size, const ch
         __builtin_trap();
     }
     return path;
+}
+
+// Put pairs of an offset (4 bytes) and 8 bytes to put there, as they are in `data`, into a sound file or state.
+static inline void change_bytes(void* bytes, size_t nbyte, const uint8_t* data, size_t size)
+{
+    for (; size >= 12; data += 12, size -= 12) {
+        uint32_t at;
+        memcpy(&at, data, sizeof at);
+        memcpy((char*)bytes + at % (nbyte - 8), data + 4, 8);
+    }
+}
+
+// A whole file of at most 1 MiB, which stays in memory.
+static inline char* read_whole(const char* path, size_t* size)
+{
+    FILE* in = fopen(path, "rb");
+    char* bytes = calloc(1, 1 << 20);
+    *size = in != NULL && bytes != NULL ? fread(bytes, 1, 1 << 20, in) : 0;
+    if (*size == 0) {
+        __builtin_trap();
+    }
+    fclose(in);
+    return bytes;
 }
 
 #endif

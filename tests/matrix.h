@@ -31,7 +31,7 @@ typedef struct MatrixRun {
                  // sources less the heat of valves, throttles and leakage, J
     double
         held;  // kinetic and potential energy and weights (9.81 m/s^2) times distances from the origin at the start, each by its
-        // magnitude, J: the numbers that rounding and tolerances belong to
+    // magnitude, J: the numbers that rounding and tolerances belong to
     char message[400];  // why it was refused or broke down, or its doubts
 } MatrixRun;
 

@@ -16,6 +16,8 @@ typedef struct ItmExportOptions {
     const char* const* overrides;  // "key.path=value", as for itm_file_load (noverride)
     int noverride;
     const char* binary;  // binary of exported FMUs, interim_fmu.so; NULL: the one installed with the library
+    const char*
+        sandbox;  // folder below which the files that the model refers to must be (itm_file_load_below); NULL: any
 } ItmExportOptions;
 // Defaults: FMI 3.0, all parts.
 ITM_API ItmExportOptions itm_default_export_options(void);

@@ -724,6 +724,18 @@ static ItmStatus read_start(ItmExportTree* part, const char* model, const ItmExp
     return status;
 }
 
+// A model of a stranger must stay in its folder: what it refers to is copied into the FMU.
+static ItmStatus check_sandbox(const char* model, const ItmExportOptions* o, ItmError* error)
+{
+    ItmModelFile* file = NULL;
+    ItmStatus status = ITM_OK;
+    if (o->sandbox != NULL) {
+        status = itm_file_load_below(&file, model, o->sandbox, o->overrides, o->noverride, error);
+        itm_file_destroy(file);
+    }
+    return status;
+}
+
 ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOptions* options, ItmError* error)
 {
     ItmExportOptions chosen = options != NULL ? *options : itm_default_export_options();
@@ -736,7 +748,8 @@ ItmStatus itm_export_fmu(const char* model, const char* fmu, const ItmExportOpti
     }
     ItmExportTree part = {0};
     Export x = {.options = &chosen};
-    status = itm_export_read_tree(&part, model, &chosen, error);
+    status = check_sandbox(model, &chosen, error);
+    status = status == ITM_OK ? itm_export_read_tree(&part, model, &chosen, error) : status;
     if (status == ITM_OK && chosen.npart > 0) {
         status = read_start(&part, model, &chosen, error);
     }

@@ -700,7 +700,7 @@ ItmStatus itm_export_ssp(const char* model, const char* ssp, const ItmExportOpti
                              "a system structure holds all parts of the model");
     }
     Structure x = {.options = &chosen, .model = model, .error = error};
-    x.status = itm_file_load(&x.file, model, chosen.overrides, chosen.noverride, error);
+    x.status = itm_file_load_below(&x.file, model, chosen.sandbox, chosen.overrides, chosen.noverride, error);
     if (x.status == ITM_OK) {
         list_parts(&x);
     }

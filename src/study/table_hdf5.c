@@ -7,11 +7,14 @@
 #include "io/results/hdf5.h"
 #include "io/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define MEMORY_STEP ((size_t)1 << 20)  // the file grows in memory by so many bytes
 
@@ -245,9 +248,8 @@ static char* make_image(const ItmStudy* s, double* column, size_t* size)
     return image;
 }
 
-ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* error)
+static ItmStatus write_image(const ItmStudy* s, const char* path, ItmError* error)
 {
-    ITM_GUARD(s != NULL && path != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
     ItmStatus status = itm_hdf5_load(error);
     if (status != ITM_OK) {
         return status;
@@ -269,4 +271,46 @@ ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* er
     status = itm_text_write(&(ItmText){.chars = image, .length = size}, path, error);
     free(image);
     return status;
+}
+
+// What the child has to say; false: it died before.
+static bool hear(int from, ItmError* said)
+{
+    size_t done = 0;
+    ssize_t n;
+    while (done < sizeof *said && ((n = read(from, (char*)said + done, sizeof *said - done)) > 0 || errno == EINTR)) {
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return done == sizeof *said;
+}
+
+// In a child process: where memory runs out, the library may end its process, and a study has more to write.
+ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* error)
+{
+    ITM_GUARD(s != NULL && path != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
+    int ends[2] = {-1, -1};
+    pid_t child = pipe(ends) == 0 ? fork() : -1;
+    if (child == 0) {
+        ItmError own = {0};
+        own.status = write_image(s, path, &own);
+        _exit(write(ends[1], &own, sizeof own) == (ssize_t)sizeof own ? 0 : 1);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        close(ends[0]);
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no process to write '%s'", path);
+    }
+    ItmError said = {0};
+    bool is_heard = hear(ends[0], &said);
+    close(ends[0]);
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    }
+    if (!is_heard) {
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
+                             "the HDF5 library ended while it wrote '%s', as it does where memory runs out", path);
+    }
+    if (error != NULL && said.status != ITM_OK) {
+        *error = said;
+    }
+    return said.status;
 }

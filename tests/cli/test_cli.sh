@@ -691,10 +691,11 @@ sandbox_keeps_models_in_their_folder() {
     cp "$source/examples/terrain.csv" secret.csv
     ln -s ../secret.csv in/terrain.csv
     expect 0 "$interim" check in/terrain.yaml
-    for command in check run inspect "sweep --over run.step=1ms"; do
+    for command in check run inspect "sweep --over run.step=1ms" "export -o x.fmu" "export -o x.ssp"; do
         expect 1 "$interim" ${command%% *} in/terrain.yaml $(echo "$command" | cut -s -d ' ' -f 2-) --sandbox in
         err_has "refers to 'terrain.csv', which is no file below the sandbox 'in'"
     done
+    [ ! -e x.fmu ] && [ ! -e x.ssp ] || fail "an FMU was written"
     rm in/terrain.csv
     cp secret.csv in/terrain.csv
     expect 0 "$interim" check in/terrain.yaml --sandbox in

@@ -99,7 +99,7 @@ static void fmi_2_is_read(void** state)
     ItmFmiDescription* d = accept(FMI2);
     assert_int_equal(d->major, 2);
     assert_string_equal(d->model_name, "Kran \xc3\xbc");  // from ISO-8859-1
-    assert_string_equal(d->tool, "T??\?\?\?");  // without control characters and changes of direction
+    assert_string_equal(d->tool, "T??\?\?\?");            // without control characters and changes of direction
     assert_string_equal(d->token, "{1}");
     assert_string_equal(d->naming, "structured");
     assert_int_equal(d->nevent_indicator, 3);

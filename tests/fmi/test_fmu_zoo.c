@@ -154,8 +154,10 @@ static void processes_network_and_signals_are_refused(void** state)
 {
     (void)state;
     static const char* const FAULTS[][2] = {
-        {"fmi2DoStep fork 1", "fork was refused"},       {"fmi2DoStep exec 1", "exec was refused"},
-        {"fmi2DoStep network 1", "socket was refused"},  {"fmi2DoStep kill 1", "kill was refused"},
+        {"fmi2DoStep fork 1", "fork was refused"},
+        {"fmi2DoStep exec 1", "exec was refused"},
+        {"fmi2DoStep network 1", "socket was refused"},
+        {"fmi2DoStep kill 1", "kill was refused"},
         {"fmi2DoStep format 1", "#r1# 42 te?[2J??xt 3.142 c"},
     };
     for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {

@@ -302,6 +302,16 @@ static void write_all(const char* path, const char* bytes, size_t length)
     assert_int_equal(fclose(file), 0);
 }
 
+// Write a checkpoint with a valid digest, as a stranger would.
+static void write_signed(char* bytes, size_t length)
+{
+    ItmSha256 sha;
+    itm_sha256_init(&sha);
+    itm_sha256_add(&sha, bytes, length - ITM_SHA256_BYTES);
+    itm_sha256_get(&sha, (unsigned char*)bytes + length - ITM_SHA256_BYTES);
+    write_all(path_of("run.checkpoint"), bytes, length);
+}
+
 static void other_runs_are_refused(void** state)
 {
     (void)state;
@@ -315,12 +325,8 @@ static void other_runs_are_refused(void** state)
     size_t length;
     char* bytes = read_all(path_of("run.checkpoint"), &length);
     ItmCheckpointHead* head = (ItmCheckpointHead*)bytes;
-    ItmSha256 sha;
     snprintf(head->commit, sizeof head->commit, "0123456789ab");
-    itm_sha256_init(&sha);
-    itm_sha256_add(&sha, bytes, length - ITM_SHA256_BYTES);
-    itm_sha256_get(&sha, (unsigned char*)bytes + length - ITM_SHA256_BYTES);
-    write_all(path_of("run.checkpoint"), bytes, length);
+    write_signed(bytes, length);
     check_refused(NULL, 0.5, true, ITM_ERR_INPUT, "only the same build continues");
     free(bytes);
     // the results are still there
@@ -365,6 +371,27 @@ static void damage_is_noticed(void** state)
     free(bytes);
     free(rows);
     remove_all();
+}
+
+// A stranger can sign what he changed. A run at an infinite time would have no end.
+static void states_of_strangers_have_their_time(void** state)
+{
+    (void)state;
+    static const double TIMES[] = {INFINITY, -INFINITY, NAN, -1.0, 1e300};
+    for (int i = 0; i < 5; i++) {
+        leave_checkpoint();
+        size_t length;
+        char* bytes = read_all(path_of("run.checkpoint"), &length);
+        ItmCheckpointHead* head = (ItmCheckpointHead*)bytes;
+        double* values = (double*)(bytes + sizeof *head);
+        for (int64_t k = 0; k < head->sizes[ITM_CHECKPOINT_STATE] / 8; k++) {
+            values[k] = TIMES[i];
+        }
+        write_signed(bytes, length);
+        check_refused(NULL, 0.5, true, ITM_ERR_INPUT, "not that of its time");
+        free(bytes);
+        remove_all();
+    }
 }
 
 // ---------------------------------------------------------------------------- states that stay in their process
@@ -429,6 +456,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stopped_run_continues, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(other_runs_are_refused, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(damage_is_noticed, make_directory, remove_directory),
+        cmocka_unit_test_setup_teardown(states_of_strangers_have_their_time, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(states_with_handles_are_refused, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

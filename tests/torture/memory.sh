@@ -1,5 +1,5 @@
 #!/bin/sh
-# Allocation failures: every STRIDE-th allocation of run, check, sweep and report of some examples fails, one per process. The
+# Allocation failures: every STRIDE-th allocation of run, check, sweep, study and report of some examples fails, one per process. The
 # command must end with status 1 or 2 and a message, or do without that memory and produce exactly the undisturbed result.
 #   memory.sh SOURCE INTERIM LIBRARY STRIDE [FIRST]
 # Prints a line per command: injected, answered (status 1 or 2 with a message), unaffected (same result), libfyaml, failed; status 1 if
@@ -80,11 +80,16 @@ campaign() {
 }
 
 for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
-    for command in ${MEMORY_COMMANDS:-run check sweep report}; do
+    for command in ${MEMORY_COMMANDS:-run check sweep study report}; do
         case $command in
             run) campaign "run $example" run "$examples/$example.yaml" -q --until 0.02s -o result.csv ;;
             check) campaign "check $example" check "$examples/$example.yaml" --budget 60 ;;
             sweep) campaign "sweep $example" sweep "$examples/$example.yaml" -q -j 1 --until 0.01s --over "run.step=1ms,0.5ms" -o result.table.csv ;;
+            study)
+                # -j 1 executes the runs in children, one after the other
+                printf 'model: %s\nset: {run.duration: 10 ms}\nfactors: {run.step: {values: [1 ms, 0.5 ms]}}\ndesign: {type: grid}\nresponses: {end: {final: energy.balance}}\n' \
+                    "$examples/$example.yaml" >study.yaml
+                campaign "study $example" study study.yaml -q -j 1 -o result.table.csv ;;
             report)
                 "$interim" run "$examples/$example.yaml" -q --until 0.05s -o "given.csv" 2>/dev/null
                 campaign "report $example" report given.csv -q -o result.html

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The campaigns of ./do torture, or their short forms for ./do test. Every campaign prints what was injected, answered and failed.
-#   [TIME=0.3] [SEED=1] torture.sh SOURCE BUILD OUT          all of them, for hours; the figures go to OUT
+#   [TIME=0.3] [SEED=1] [SOAK=3600] torture.sh SOURCE BUILD OUT   all of them, for hours; the figures go to OUT. SOAK: of the long run, s
 #   torture.sh SOURCE BUILD OUT --short                      a few seconds each
 set -u
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd) short=${4:-}
@@ -31,18 +31,6 @@ memcheck() {
     echo "valgrind: 3 examples, 0 errors, 0 leaks"
 }
 
-# memory stays flat over a long run: the peak after ten times the time is not a tenth larger
-soak() {
-    command -v /usr/bin/time >/dev/null || { echo "soak: no /usr/bin/time"; return 0; }
-    for until in 60 600; do
-        /usr/bin/time -f %M -o "$out/soak-$until.txt" "$interim" run "$source/examples/log-crane.yaml" -q --until ${until}s \
-            -e 100ms -o "$out/soak.csv" 2>/dev/null || [ $? -le 3 ] || return 1
-    done
-    early=$(tail -n 1 "$out/soak-60.txt") late=$(tail -n 1 "$out/soak-600.txt")
-    echo "soak: peak of $early kB after 60 s, $late kB after 600 s"
-    [ $((10 * late)) -lt $((11 * early)) ]
-}
-
 if [ "$short" = --short ]; then
     export MEMORY_EXAMPLES=crane-single
     campaign memory "$tests/memory.sh" "$source" "$interim" "$library" 499 "$seed"
@@ -58,7 +46,7 @@ else
     campaign fmus "$tests/fmus.sh" "$source" "$build" 1000 200 "$seed"
     campaign matrix "$build/tests/torture_matrix" "$time" "$source"/examples/*.yaml
     campaign valgrind memcheck
-    campaign soak soak
+    campaign soak "$tests/soak.sh" "$source/examples/log-crane.yaml" "$interim" "${SOAK:-3600}" "$out/soak-memory.txt"
     campaign cluster "$tests/cluster.sh" "$source" "$build" 500
 fi
 [ "$failed" -eq 0 ]

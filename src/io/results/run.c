@@ -340,6 +340,14 @@ static ItmStatus replay_row(void* context, const double* row)
     return store_row(r, row[0]);
 }
 
+// A state that a stranger has changed may have any time, and a run at an infinite one would never end.
+static ItmStatus check_time(ItmRun* r, const ItmCheckpointHead* head)
+{
+    double time = get_time(r), end = r->options.duration + itm_cosim_get_step(r->cosim);
+    bool is_good = isfinite(time) && time >= 0.0 && time <= end && memcmp(&time, &head->time, sizeof time) == 0;
+    return is_good ? ITM_OK : refuse_checkpoint(r, "is damaged: its state is not that of its time");
+}
+
 static ItmStatus restore_system(ItmRun* r, const ItmCheckpoint* c)
 {
     const ItmCheckpointHead* head = &c->head;
@@ -347,6 +355,10 @@ static ItmStatus restore_system(ItmRun* r, const ItmCheckpoint* c)
         itm_cosim_restore(r->cosim, c->parts[ITM_CHECKPOINT_STATE], (size_t)head->sizes[ITM_CHECKPOINT_STATE]);
     if (status != ITM_OK) {
         r->error = *itm_cosim_get_error(r->cosim);
+        return status;
+    }
+    status = check_time(r, head);
+    if (status != ITM_OK) {
         return status;
     }
     itm_cosim_restore_notes(r->cosim, c->parts[ITM_CHECKPOINT_NOTES]);
