@@ -43,7 +43,8 @@ static bool is_forest(const ItmModel* m, int* set)
 static void add_node(ItmModel* m, int* node_of, int body, int parent, int block)
 {
     ItmSpanningNode* node = &m->spanning[m->nspanning];
-    *node = (ItmSpanningNode){.body = body, .parent = parent, .block = block, .nfree = 6, .free_adr = m->nspanning_free};
+    *node =
+        (ItmSpanningNode){.body = body, .parent = parent, .block = block, .nfree = 6, .free_adr = m->nspanning_free};
     if (block != ITM_NONE) {
         const ItmJoint* joint = &m->joints[m->blocks[block].index];
         node->row = m->blocks[block].row;
@@ -152,8 +153,8 @@ ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
 }
 
 // Directions of the rows of a node, and the free ones, S.
-ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S, int nlin,
-                      int nrot)
+ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S,
+                      int nlin, int nrot)
 {
     const ItmRowBlock* block = &m->blocks[node->block];
     const ItmJoint* joint = &m->joints[block->index];
@@ -242,7 +243,8 @@ void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const dou
         const ItmSpanningNode* node = &m->spanning[k];
         ItmSpanned* f = &d->spanning.nodes[k];
         const double* v_k = v + m->bodies[node->body].v_adr;
-        f->motion = (ItmSpatial){itm_mat_mul_vec(&f->R, itm_vec(v_k[3], v_k[4], v_k[5])), itm_vec(v_k[0], v_k[1], v_k[2])};
+        f->motion =
+            (ItmSpatial){itm_mat_mul_vec(&f->R, itm_vec(v_k[3], v_k[4], v_k[5])), itm_vec(v_k[0], v_k[1], v_k[2])};
         ItmSpatial motion = f->motion;
         if (node->parent != ITM_NONE) {
             ItmSpatial parent = itm_twist_shift(d->spanning.nodes[node->parent].motion, f->offset);

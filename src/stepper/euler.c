@@ -116,9 +116,11 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     predict_drift(m, d, is_even);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        bool is_fast = itm_inertial_is_fast(m, d, block->path[0]);  // its bias is that of the drift, which closes its gaps itself
+        bool is_fast =
+            itm_inertial_is_fast(m, d, block->path[0]);  // its bias is that of the drift, which closes its gaps itself
         bool is_compliant = itm_block_is_compliant(block);
-        double c = is_fast || is_compliant ? 1.0 : 0.5, share = is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
+        double c = is_fast || is_compliant ? 1.0 : 0.5,
+               share = is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
         for (int i = block->row; i < block->row + block->nrow; i++) {
             d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.guess[i];
             double gap = (is_compliant ? d->rows.gamma[i] : share) * d->rows.gap[i];
