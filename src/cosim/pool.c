@@ -1,5 +1,5 @@
 // Every thread has a share of the jobs, of n threads each n-th one, and takes from the others' shares when its own is done: what belongs to a
-// subsystem stays in the caches of one processor from phase to phase, and threads do not meet at one counter. Jobs of a share are taken from
+// subsystem stays in the caches of one processor from phase to phase, and threads do not contend for one counter. Jobs of a share are taken from
 // a ticket that holds how many there are and which is next, by compare and exchange: whoever takes one may rely on what belongs to it until
 // it is done. The caller waits for jobs, not for threads: one that sleeps, or that the machine gives no processor, costs nothing but its
 // help.
@@ -48,7 +48,7 @@ struct ItmPool {
 };
 
 // Between two looks: a processor whose core has two threads leaves it to the other one.
-static inline void rest(void)
+static inline void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -111,7 +111,7 @@ static void wait_for_jobs(ItmPool* pool)
             if (has_job(pool) || atomic_load(&pool->is_ending)) {
                 return;
             }
-            rest();
+            relax();
         }
     }
     pthread_mutex_lock(&pool->mutex);
@@ -201,7 +201,7 @@ static void wait_for_others(ItmPool* pool, int njob)
 {
     double start = itm_clock();
     while (atomic_load(&pool->ndone) < njob) {
-        rest();
+        relax();
         if (itm_clock() - start > LOOK_OUT) {
             sched_yield();
         }
