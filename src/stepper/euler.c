@@ -23,7 +23,6 @@
 #include "multibody/rows.h"
 #include "multibody/spanning.h"
 
-#include <math.h>
 #include <string.h>
 
 static void set_compliance(const ItmModel* m, ItmData* d, double h)
