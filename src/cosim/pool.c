@@ -1,6 +1,8 @@
-// Jobs are taken from a ticket that holds how many there are and which is next, by compare and exchange: whoever takes one may
-// rely on what belongs to it until it is done. The caller waits for jobs, not for threads: one that sleeps, or that the machine
-// gives no processor, costs nothing but its help.
+// Every thread has a share of the jobs, of n threads each n-th one, and takes from the others' shares when its own is done: what belongs to a
+// subsystem stays in the caches of one processor from phase to phase, and threads do not contend for one counter. Jobs of a share are taken from
+// a ticket that holds how many there are and which is next, by compare and exchange: whoever takes one may rely on what belongs to it until
+// it is done. The caller waits for jobs, not for threads: one that sleeps, or that the machine gives no processor, costs nothing but its
+// help.
 #include "cosim/pool.h"
 
 #include "base/clock.h"
@@ -17,18 +19,41 @@
 #define LOOK_OUT 100e-6  // s
 #define LOOKS 50         // between two looks at the clock
 
+#define CACHE_LINE 64
+
+// Jobs of a thread, alone in a line of the cache
+typedef struct Share {
+    _Alignas(CACHE_LINE)
+        atomic_uint_least64_t ticket;  // number of jobs, and of the first that nobody has taken (lower half)
+} Share;
+
+typedef struct Thread {
+    pthread_t id;
+    ItmPool* pool;
+    int index;
+} Thread;
+
 struct ItmPool {
-    pthread_t* threads;
-    int nthread;  // besides the caller
+    Share* shares;  // of the caller, then of the threads      (nshare)
+    int nshare;
+    Thread* threads;  // besides the caller                      (nshare - 1)
+    int nthread;      // of them that run
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     atomic_bool is_ending;
     ItmJob* job;  // of the present call, as the following
     void* context;
-    atomic_uint_least64_t ticket;  // number of jobs, and of the first that nobody has taken (lower half)
-    atomic_int ndone;              // jobs
-    atomic_int nasleep;            // threads that have to be woken
+    atomic_int ndone;    // jobs
+    atomic_int nasleep;  // threads that have to be woken
 };
+
+// Between two looks: a processor whose core has two threads leaves it to the other one.
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
 
 static uint32_t count_of(uint_least64_t ticket)
 {
@@ -42,20 +67,39 @@ static uint32_t next_of(uint_least64_t ticket)
 
 static bool has_job(ItmPool* pool)
 {
-    uint_least64_t ticket = atomic_load(&pool->ticket);
-    return next_of(ticket) < count_of(ticket);
+    for (int i = 0; i < pool->nshare; i++) {
+        uint_least64_t ticket = atomic_load(&pool->shares[i].ticket);
+        if (next_of(ticket) < count_of(ticket)) {
+            return true;
+        }
+    }
+    return false;
 }
 
-// Do jobs until all are taken.
-static void work(ItmPool* pool)
+// Do jobs of a share until all are taken. Returns how many.
+static int work_on(ItmPool* pool, int share)
 {
-    uint_least64_t ticket = atomic_load(&pool->ticket);
+    int ndone = 0;
+    uint_least64_t ticket = atomic_load(&pool->shares[share].ticket);
     while (next_of(ticket) < count_of(ticket)) {
-        if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) {
-            pool->job(pool->context, (int)next_of(ticket));
-            atomic_fetch_add(&pool->ndone, 1);
-            ticket = atomic_load(&pool->ticket);
+        if (atomic_compare_exchange_weak(&pool->shares[share].ticket, &ticket, ticket + 1)) {
+            pool->job(pool->context, share + (int)next_of(ticket) * pool->nshare);
+            ndone++;
+            ticket = atomic_load(&pool->shares[share].ticket);
         }
+    }
+    return ndone;
+}
+
+// Do jobs, those of the own share first, until all are taken.
+static void work(ItmPool* pool, int own)
+{
+    int ndone = 0;
+    for (int i = 0; i < pool->nshare; i++) {
+        ndone += work_on(pool, (own + i) % pool->nshare);
+    }
+    if (ndone > 0) {
+        atomic_fetch_add(&pool->ndone, ndone);
     }
 }
 
@@ -67,6 +111,7 @@ static void wait_for_jobs(ItmPool* pool)
             if (has_job(pool) || atomic_load(&pool->is_ending)) {
                 return;
             }
+            relax();
         }
     }
     pthread_mutex_lock(&pool->mutex);
@@ -91,12 +136,21 @@ static void wake_sleepers(ItmPool* pool)
 
 static void* serve(void* argument)
 {
-    ItmPool* pool = argument;
-    while (!atomic_load(&pool->is_ending)) {
-        work(pool);
-        wait_for_jobs(pool);
+    const Thread* thread = argument;
+    while (!atomic_load(&thread->pool->is_ending)) {
+        work(thread->pool, thread->index);
+        wait_for_jobs(thread->pool);
     }
     return NULL;
+}
+
+static bool start_thread(ItmPool* pool)
+{
+    Thread* thread = &pool->threads[pool->nthread];
+    *thread = (Thread){.pool = pool, .index = pool->nthread + 1};
+    bool is_running = pthread_create(&thread->id, NULL, serve, thread) == 0;
+    pool->nthread += is_running;
+    return is_running;
 }
 
 ItmPool* itm_pool_create(int nthread)
@@ -106,13 +160,19 @@ ItmPool* itm_pool_create(int nthread)
         return NULL;
     }
     pool->threads = calloc((size_t)nthread, sizeof *pool->threads);
+    pool->shares = aligned_alloc(CACHE_LINE, sizeof *pool->shares * (size_t)nthread);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    while (pool->threads != NULL && pool->nthread < nthread - 1 &&
-           pthread_create(&pool->threads[pool->nthread], NULL, serve, pool) == 0) {
-        pool->nthread++;
+    bool has_memory = pool->threads != NULL && pool->shares != NULL;
+    pool->nshare = has_memory ? nthread : 0;
+    for (int i = 0; i < pool->nshare; i++) {
+        atomic_init(&pool->shares[i].ticket, 0);
     }
-    if (pool->nthread < nthread - 1) {
+    bool is_running = has_memory;
+    while (is_running && pool->nthread < nthread - 1) {
+        is_running = start_thread(pool);
+    }
+    if (!is_running) {
         itm_pool_destroy(pool);
         return NULL;
     }
@@ -127,11 +187,12 @@ void itm_pool_destroy(ItmPool* pool)
     atomic_store(&pool->is_ending, true);
     wake_sleepers(pool);
     for (int i = 0; i < pool->nthread; i++) {
-        pthread_join(pool->threads[i], NULL);
+        pthread_join(pool->threads[i].id, NULL);
     }
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->threads);
+    free(pool->shares);
     free(pool);
 }
 
@@ -140,6 +201,7 @@ static void wait_for_others(ItmPool* pool, int njob)
 {
     double start = itm_clock();
     while (atomic_load(&pool->ndone) < njob) {
+        relax();
         if (itm_clock() - start > LOOK_OUT) {
             sched_yield();
         }
@@ -157,8 +219,11 @@ void itm_pool_run(ItmPool* pool, ItmJob* job, void* context, int njob)
     pool->job = job;
     pool->context = context;
     atomic_store(&pool->ndone, 0);
-    atomic_store(&pool->ticket, (uint_least64_t)njob << 32);
+    for (int i = 0; i < pool->nshare; i++) {
+        int count = (njob - i + pool->nshare - 1) / pool->nshare;
+        atomic_store(&pool->shares[i].ticket, count > 0 ? (uint_least64_t)count << 32 : 0);
+    }
     wake_sleepers(pool);
-    work(pool);
+    work(pool, 0);
     wait_for_others(pool, njob);
 }

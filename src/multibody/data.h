@@ -113,10 +113,11 @@ typedef struct ItmSpanned {
     ItmArticulated IA;      // articulated inertia
     ItmMat3 R;              // orientation of the body
     ItmVec3 s, offset;      // from its x to the joint's frame b; to its x from that of the parent      m
-    ItmVec3 e[3], n[3];     // directions of locked translations; dual vectors of locked rotations
+    ItmVec3 e[3], n[3];     // directions of locked translations and rotations
+    ItmVec3 dual[3];        // dual vectors of n
     ItmSpatial c;           // motion against the parent that the rows ask for
     ItmSpatial p;           // wrench of what hangs on it, 0 in between
-    ItmSpatial motion;      // that the body gets
+    ItmSpatial motion;      // of the body
 } ItmSpanned;
 
 // Rows that form a forest: multibody/spanning.h.

@@ -15,6 +15,12 @@ int itm_measure_get_free_rotations(unsigned free, int axes[3])
 
 // ---------------------------------------------------------------------------- joints
 
+// Angle by which an axis e_i has turned towards e_j, in (-pi, pi]
+static inline double turn_of(ItmVec3 image, ItmVec3 e_i, ItmVec3 e_j)
+{
+    return atan2(itm_vec_dot(image, e_j), itm_vec_dot(image, e_i));
+}
+
 // Angle about a free rotation axis, in (-pi, pi]. With two free rotations i (fixed in a) and j (fixed in b):
 // R = Rot(i, alpha) Rot(j, beta), e_k = e_i x e_j.
 static double rotation_angle(const ItmMat3* R_a, const ItmMat3* R_b, unsigned free, int axis)
@@ -23,24 +29,33 @@ static double rotation_angle(const ItmMat3* R_a, const ItmMat3* R_b, unsigned fr
     int n = itm_measure_get_free_rotations(free, axes);
     if (n == 1) {
         int i = (axis + 1) % 3, j = (axis + 2) % 3;
-        ItmVec3 image = itm_mat_column(R_b, i);
-        return atan2(itm_vec_dot(image, itm_mat_column(R_a, j)), itm_vec_dot(image, itm_mat_column(R_a, i)));
+        return turn_of(itm_mat_column(R_b, i), itm_mat_column(R_a, i), itm_mat_column(R_a, j));
     }
     int i = axes[0], j = axes[1];
     if (axis == i) {
         ItmVec3 e_j = itm_mat_column(R_a, j), image = itm_mat_column(R_b, j);
         ItmVec3 e_k = itm_vec_cross(itm_mat_column(R_a, i), e_j);
-        return atan2(itm_vec_dot(image, e_k), itm_vec_dot(image, e_j));
+        return turn_of(image, e_j, e_k);
     }
     ItmVec3 e_i = itm_mat_column(R_b, i), image = itm_mat_column(R_a, i);
     ItmVec3 e_k = itm_vec_cross(e_i, itm_mat_column(R_b, j));
-    return atan2(itm_vec_dot(image, e_k), itm_vec_dot(image, e_i));
+    return turn_of(image, e_i, e_k);
 }
 
 // The branch of an angle that is nearest to where it was.
 static double unwrap(double angle, double near)
 {
     return angle + 2.0 * ITM_PI * floor((near - angle) / (2.0 * ITM_PI) + 0.5);
+}
+
+// The angle of a joint with one rotation, from the three axes that it needs.
+static double compute_hinge_angle(const ItmData* d, const ItmJoint* joint, int axis)
+{
+    int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    const ItmMat3 *R_a = &d->R[joint->body_a], *R_b = &d->R[joint->body_b];
+    return turn_of(itm_mat_mul_vec(R_b, itm_mat_column(&joint->b.R, i)),
+                   itm_mat_mul_vec(R_a, itm_mat_column(&joint->a.R, i)),
+                   itm_mat_mul_vec(R_a, itm_mat_column(&joint->a.R, j)));
 }
 
 // Rate, bias and Jacobian of a rotation. A single rotation and the first of two turn about an axis of a, the others about axes of b.
@@ -237,6 +252,11 @@ double itm_measure_compute_value(const ItmModel* m, const ItmData* d, const doub
     }
     if (measure->q_index != ITM_NONE) {
         return measure->scale * q[measure->q_index];
+    }
+    const ItmJoint* joint = measure->joint != ITM_NONE ? &m->joints[measure->joint] : NULL;
+    int turn = joint != NULL ? (int)measure->direction - ITM_RX : 0;
+    if (joint != NULL && turn >= 0 && (joint->free >> ITM_RX & 7u) == 1u << turn) {
+        return unwrap(compute_hinge_angle(d, joint, turn), d->angle[measure->angle]);
     }
     return compute(m, d, measure).value;
 }

@@ -248,7 +248,8 @@ static double measure_block_gap(const ItmModel* m, const ItmData* d, const doubl
     return block->signal == ITM_NONE ? gap : gap - itm_data_compute_signal(m, d, block->signal, t).x;
 }
 
-double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t)
+// The gaps, and with wanted = GAP | JACOBIAN the Jacobian of joints; the largest gap.
+ITM_INLINE double compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t, unsigned wanted)
 {
     double largest = 0.0;
     for (int k = 0; k < m->nblock; k++) {
@@ -256,7 +257,7 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
         if (itm_block_is_open(d, block)) {
             clear_block(d, block);
         } else if (is_joint_block(block)) {
-            fill_joint_block(m, d, block, GAP);
+            fill_joint_block(m, d, block, wanted);
         } else {
             d->rows.gap[block->row] = measure_block_gap(m, d, q, block, t);
         }
@@ -267,6 +268,16 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
         }
     }
     return largest;
+}
+
+double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t)
+{
+    return compute_gaps(m, d, q, t, GAP);
+}
+
+double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, double t)
+{
+    return compute_gaps(m, d, q, t, GAP | JACOBIAN);
 }
 
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order)
@@ -567,8 +578,10 @@ void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, doub
 
 void itm_rows_add_damper_power(const ItmModel* m, ItmData* d)
 {
-    for (int i = 0; i < m->nrow; i++) {
-        double damping = m->blocks[m->row_block[i]].damping;
-        d->energy.power[ITM_LEDGER_DISSIPATED] += damping * d->rows.rate[i] * d->rows.rate[i];
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        for (int i = block->row; block->damping != 0.0 && i < block->row + block->nrow; i++) {
+            d->energy.power[ITM_LEDGER_DISSIPATED] += block->damping * d->rows.rate[i] * d->rows.rate[i];
+        }
     }
 }

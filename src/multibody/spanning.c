@@ -43,7 +43,8 @@ static bool is_forest(const ItmModel* m, int* set)
 static void add_node(ItmModel* m, int* node_of, int body, int parent, int block)
 {
     ItmSpanningNode* node = &m->spanning[m->nspanning];
-    *node = (ItmSpanningNode){.body = body, .parent = parent, .block = block, .nfree = 6, .free_adr = m->nspanning_free};
+    *node =
+        (ItmSpanningNode){.body = body, .parent = parent, .block = block, .nfree = 6, .free_adr = m->nspanning_free};
     if (block != ITM_NONE) {
         const ItmJoint* joint = &m->joints[m->blocks[block].index];
         node->row = m->blocks[block].row;
@@ -152,24 +153,24 @@ ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
 }
 
 // Directions of the rows of a node, and the free ones, S.
-ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S, int nlin,
-                      int nrot)
+ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S,
+                      int nlin, int nrot)
 {
     const ItmRowBlock* block = &m->blocks[node->block];
     const ItmJoint* joint = &m->joints[block->index];
     int stride = block->nbody, own = block->body[0] == node->body ? 0 : 1;
     const ItmSpatial* cov = d->rows.cov + block->cov_adr + own;
-    ItmVec3 n[3], t[3], w[3], p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
+    ItmVec3 t[3], w[3], p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
     f->s = itm_vec_sub(p_b, d->x[node->body]);
     for (int k = 0; k < nlin; k++) {
         f->e[k] = cov[k * stride].lin;
     }
     for (int k = 0; k < nrot; k++) {
-        n[k] = cov[(nlin + k) * stride].ang;
+        f->n[k] = cov[(nlin + k) * stride].ang;
     }
-    dualize(f->n, n, nrot);
+    dualize(f->dual, f->n, nrot);
     complete(t, f->e, nlin);
-    complete(w, n, nrot);
+    complete(w, f->n, nrot);
     for (int k = 0; k < 3 - nlin; k++) {
         S[k] = (ItmSpatial){{0, 0, 0}, t[k]};
     }
@@ -222,6 +223,41 @@ void itm_spanning_factor(const ItmModel* m, ItmData* d)
     d->info.nredundant = 0;
 }
 
+// ---------------------------------------------------------------------------- products
+
+// Rates of the rows of a node whose body moves by `motion` against its parent.
+ITM_INLINE void find_rates(const ItmSpanned* f, double* x, ItmSpatial motion, int nlin, int nrot)
+{
+    ItmVec3 u = itm_twist_shift(motion, f->s).lin;
+    for (int k = 0; k < nlin; k++) {
+        x[k] = itm_vec_dot(f->e[k], u);
+    }
+    for (int k = 0; k < nrot; k++) {
+        x[nlin + k] = itm_vec_dot(f->n[k], motion.ang);
+    }
+}
+
+void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
+{
+    for (int k = 0; k < m->nspanning; k++) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        ItmSpanned* f = &d->spanning.nodes[k];
+        const double* v_k = v + m->bodies[node->body].v_adr;
+        f->motion =
+            (ItmSpatial){itm_mat_mul_vec(&f->R, itm_vec(v_k[3], v_k[4], v_k[5])), itm_vec(v_k[0], v_k[1], v_k[2])};
+        ItmSpatial motion = f->motion;
+        if (node->parent != ITM_NONE) {
+            ItmSpatial parent = itm_twist_shift(d->spanning.nodes[node->parent].motion, f->offset);
+            motion = itm_spatial_axpy(-1.0, parent, motion);
+        }
+        if (node->nlin == 3 && node->nrot == 2) {
+            find_rates(f, out + node->row, motion, 3, 2);
+        } else {
+            find_rates(f, out + node->row, motion, node->nlin, node->nrot);
+        }
+    }
+}
+
 // ---------------------------------------------------------------------------- solve
 
 // Motion of the body against its parent by which its rows have the rates x.
@@ -229,7 +265,7 @@ ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const double* x, int nlin
 {
     ItmSpatial c = itm_spatial_zero();
     for (int k = 0; k < nrot; k++) {
-        c.ang = itm_vec_axpy(x[nlin + k], f->n[k], c.ang);
+        c.ang = itm_vec_axpy(x[nlin + k], f->dual[k], c.ang);
     }
     c.lin = itm_vec_cross(f->s, c.ang);
     for (int k = 0; k < nlin; k++) {
@@ -246,7 +282,7 @@ ITM_INLINE void find_forces(const ItmSpanned* f, double* x, ItmSpatial p, int nl
         x[k] = itm_vec_dot(f->e[k], p.lin);
     }
     for (int k = 0; k < nrot; k++) {
-        x[nlin + k] = itm_vec_dot(f->n[k], torque);
+        x[nlin + k] = itm_vec_dot(f->dual[k], torque);
     }
 }
 

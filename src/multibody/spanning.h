@@ -14,6 +14,9 @@ bool itm_spanning_build(ItmModel* m);
 // The factor at the position of the position stage, after itm_rows_compute_jacobian.
 void itm_spanning_factor(const ItmModel* m, ItmData* d);
 
+// out = A v (nrow), with A of the last itm_spanning_factor.
+void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
+
 // x <- H^-1 x (nrow), v += M^-1 A' x (nv), with A and M of the last itm_spanning_factor.
 void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x);
 

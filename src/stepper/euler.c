@@ -23,7 +23,6 @@
 #include "multibody/rows.h"
 #include "multibody/spanning.h"
 
-#include <math.h>
 #include <string.h>
 
 static void set_compliance(const ItmModel* m, ItmData* d, double h)
@@ -64,6 +63,16 @@ void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
     }
 }
 
+// out = A v (nrow) where the last factors for a step were made
+static void multiply_rows(const ItmModel* m, ItmData* d, double* out, const double* v)
+{
+    if (d->spanning.is_used) {
+        itm_spanning_multiply(m, d, out, v);
+    } else {
+        itm_rows_multiply(m, d, out, v);
+    }
+}
+
 // Drift of this step from those of the last three into d->rows.guess, joint by joint: as in the last one, linear or quadratic in
 // time, by the last difference that is still smaller than the one before.
 static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
@@ -73,14 +82,16 @@ static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
         int from = m->blocks[k].row, to = from + m->blocks[k].nrow;
         double size[ITM_DRIFT_STEPS] = {0.0, 0.0, 0.0};
         for (int i = from; is_even && i < to; i++) {
-            size[0] = fmax(size[0], fabs(now[i]));
-            size[1] = fmax(size[1], fabs(now[i] - last[i]));
-            size[2] = fmax(size[2], fabs(now[i] - 2.0 * last[i] + before[i]));
+            // squares: sizes are only compared
+            double first = now[i] - last[i], second = first - last[i] + before[i];
+            size[0] += now[i] * now[i];
+            size[1] += first * first;
+            size[2] += second * second;
         }
-        double first = size[1] < 0.5 * size[0] ? 1.0 : 0.0, second = size[2] < 0.5 * size[1] ? first : 0.0;
+        bool is_linear = size[1] < 0.25 * size[0], is_quadratic = is_linear && size[2] < 0.25 * size[1];
         for (int i = from; i < to; i++) {
-            d->rows.guess[i] =
-                now[i] + first * (now[i] - last[i]) + second * (now[i] - 2.0 * last[i] + before[i]);
+            double first = is_linear ? now[i] - last[i] : 0.0;
+            d->rows.guess[i] = now[i] + first + (is_quadratic ? first - last[i] + before[i] : 0.0);
         }
     }
 }
@@ -97,18 +108,23 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
     // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 to h^6
     // once the gaps of the last steps are reckoned with
     itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
-    itm_rows_multiply(m, d, b, v_free);
+    multiply_rows(m, d, b, v_free);
     // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
     // that was left
     bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
     predict_drift(m, d, is_even);
-    for (int i = 0; i < m->nrow; i++) {
-        bool is_fast = itm_inertial_is_fast_row(m, d, i);  // bias of the predicted drift, which closes its gaps itself
-        d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.guess[i];
-        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        double c = is_fast || is_compliant ? 1.0 : 0.5;
-        double share = is_compliant ? d->rows.gamma[i] : is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
-        b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] - (share * d->rows.gap[i] + d->rows.guess[i]) / h;
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_fast =
+            itm_inertial_is_fast(m, d, block->path[0]);  // its bias is that of the drift, which closes its gaps itself
+        bool is_compliant = itm_block_is_compliant(block);
+        double c = is_fast || is_compliant ? 1.0 : 0.5,
+               share = is_even && !is_fast ? 1.0 : 0.0;  // of the gap at the start
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            d->rows.guess[i] = is_fast ? 0.0 : h * h * h * d->rows.guess[i];
+            double gap = (is_compliant ? d->rows.gamma[i] : share) * d->rows.gap[i];
+            b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] - (gap + d->rows.guess[i]) / h;
+        }
     }
     itm_euler_respond(m, d, v_free, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
@@ -161,6 +177,18 @@ static void book_driven(const ItmModel* m, ItmData* d, const double* lambda)
     }
 }
 
+// What rigid rows with velocities x lack to move with their signals, d->rows.reference; 0 for compliant ones.
+static void leave_rigid(const ItmModel* m, const ItmData* d, double* x)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_compliant = itm_block_is_compliant(block);
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            x[i] = is_compliant ? 0.0 : d->rows.reference[i] - x[i];
+        }
+    }
+}
+
 // The velocities before those of the joints are projected, for the projection of joints with clearance in the next step.
 static void keep_raw(const ItmModel* m, ItmData* d)
 {
@@ -184,13 +212,12 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     itm_data_update_angles(m, d);
 
     keep_raw(m, d);
-    itm_rows_compute_jacobian(m, d);
-    factor_step(m, d, h, d->spanning.is_used);
-    itm_rows_multiply(m, d, d->rows.x, d->v);
-    for (int i = 0; i < m->nrow; i++) {
-        bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-        d->rows.x[i] = is_compliant ? 0.0 : d->rows.reference[i] - d->rows.x[i];
+    if (!d->spanning.is_used) {
+        itm_rows_compute_jacobian(m, d);
     }
+    factor_step(m, d, h, d->spanning.is_used);
+    multiply_rows(m, d, d->rows.x, d->v);
+    leave_rigid(m, d, d->rows.x);
     itm_euler_respond(m, d, d->v, d->rows.x);
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->rows.x[i];
@@ -258,10 +285,7 @@ static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double*
         double* lambda = d->rows.x;
         itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
         itm_rows_multiply(m, d, lambda, d->v);
-        for (int i = 0; i < m->nrow; i++) {
-            bool is_compliant = itm_block_is_compliant(&m->blocks[m->row_block[i]]);
-            lambda[i] = is_compliant ? 0.0 : d->rows.reference[i] - lambda[i];
-        }
+        leave_rigid(m, d, lambda);
         itm_euler_respond(m, d, d->v, lambda);
         book_driven(m, d, lambda);
     }

@@ -11,11 +11,12 @@
 // diagonal of H enlarged by this fraction, which bounds the correction there and costs nothing elsewhere.
 #define DAMPING 1e-8
 
-// Phi to be closed, position stage and gaps at q. Returns the largest gap.
+// Phi to be closed, position stage and gaps at q. Returns the largest gap. A forest keeps its directions in its factor, and most steps
+// end where they look first: there the Jacobian comes along.
 static double look(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     itm_kinematics_compute_positions(m, d, q);
-    return itm_rows_compute_gaps(m, d, q, t);
+    return d->spanning.is_used ? itm_rows_place_joints(m, d, q, t) : itm_rows_compute_gaps(m, d, q, t);
 }
 
 // mu = -H^-1 Phi into d->rows.x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
@@ -35,12 +36,12 @@ static double take_step(const ItmModel* m, ItmData* d, double* q, double t)
 static void refresh(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     look(m, d, q, t);
-    itm_rows_compute_jacobian(m, d);
     if (d->spanning.is_used) {
         itm_spanning_factor(m, d);
         return;
     }
     itm_mass_factor_implicit(m, d, itm_euler_modal_terms(d, d->options.step));
+    itm_rows_compute_jacobian(m, d);
     itm_rows_factor(m, d, DAMPING);
 }
 
@@ -60,9 +61,12 @@ static void keep_drift(const ItmModel* m, ItmData* d)
 {
     double* drift = d->rows.drift;
     memmove(drift + m->nrow, drift, sizeof(double) * (ITM_DRIFT_STEPS - 1) * (size_t)m->nrow);
-    for (int row = 0; row < m->nrow; row++) {
-        bool is_rigid = !itm_block_is_compliant(&m->blocks[m->row_block[row]]);
-        drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        bool is_rigid = !itm_block_is_compliant(block);
+        for (int row = block->row; row < block->row + block->nrow; row++) {
+            drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
+        }
     }
 }
 

@@ -71,8 +71,8 @@ void itm_jumps_follow(const ItmModel* m, ItmData* d, double t);
 // Close the gaps of rigid rows at the end of a step, time t, by Newton's method with the factors at hand (H and M of the
 // start of the step), or with new ones where those do not serve: q <- q (+) -M^-1 A' H^-1 Phi. The corrections count as part of
 // the step's motion, d->v and d->lambda take them over (divided by the step): with Jacobians of the start this is SHAKE, whose
-// energy stays bounded, where correcting positions alone feeds energy. Leaves the position stage at the final d->q. Returns
-// the largest gap left.
+// energy stays bounded, where correcting positions alone feeds energy. Leaves the position stage at the final d->q, and
+// the Jacobian where d->spanning is used. Returns the largest gap left.
 double itm_gaps_close(const ItmModel* m, ItmData* d, double t);
 
 #endif
