@@ -36,7 +36,12 @@ static void print_circuit(const ItmFileCircuit* circuit, ItmHydraulics* d, bool 
         printf("  split        %ld steps halved because Newton's method failed\n", info.splits);
     }
     if (info.cavitations > 0) {
-        printf("  cavitation   %ld times; last: %s\n", info.cavitations, itm_hydraulics_get_event(circuit->circuit, d));
+        const char* last = itm_hydraulics_get_event(circuit->circuit, d);
+        if (info.cavitations == 1) {
+            printf("  cavitation   once: %s\n", last);
+        } else {
+            printf("  cavitation   %ld times; last: %s\n", info.cavitations, last);
+        }
     }
 }
 
@@ -97,6 +102,24 @@ static void print_foreign(ItmCosim* cosim)
     }
 }
 
+// The largest error of all bonds, for the end of the line of the coupling.
+static void print_worst_bond(ItmCosim* cosim)
+{
+    int n = itm_cosim_get_bond_count(cosim), worst = 0;
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += itm_cosim_get_bond(cosim, i).throughput;
+        if (itm_cosim_get_bond(cosim, i).coupling_error_largest >
+            itm_cosim_get_bond(cosim, worst).coupling_error_largest) {
+            worst = i;
+        }
+    }
+    if (n > 0) {
+        printf("; energy error up to %.3g J (bond %s), %.4g J transferred",
+               itm_cosim_get_bond(cosim, worst).coupling_error_largest, itm_cosim_get_bond_name(cosim, worst), sum);
+    }
+}
+
 static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_verbose)
 {
     const ItmFileCosim* c = &file->cosim;
@@ -105,13 +128,17 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_ve
     }
     const ItmBondOptions* bond = &c->bonds[0].options;
     bool is_elastic = c->options.flexible_interface != ITM_FLEXIBLE_INTERFACE_IMPLICIT && !c->options.is_monolithic;
-    printf("  coupling     %s, %s, %s%smacro step %.9g s\n",
+    printf("  coupling     %s, %s, %s%smacro step %.9g s",
            c->options.is_monolithic ? "monolithic" : itm_cosim_coupling_name(bond->coupling),
            bond->coupling == ITM_COUPLING_RIM || bond->coupling == ITM_COUPLING_RIM_NONSMOOTH
                ? itm_cosim_exchange_name(bond->exchange)
                : "hold",
            is_elastic ? itm_cosim_flexible_interface_name(c->options.flexible_interface) : "",
            is_elastic ? " elastic forces, " : "", itm_cosim_get_step(cosim));
+    if (!is_verbose) {
+        print_worst_bond(cosim);
+    }
+    printf("\n");
     ItmCosimCost cost = itm_cosim_get_cost(cosim);
     double sum = cost.mechanism + cost.rim + cost.subsystems;
     if (sum > 0.0 && is_verbose) {
@@ -119,7 +146,9 @@ static void print_coupling(const ItmModelFile* file, ItmCosim* cosim, bool is_ve
                100.0 * cost.mechanism / sum, 100.0 * cost.rim / sum, 100.0 * cost.subsystems / sum);
     }
     print_foreign(cosim);
-    print_bonds(cosim);
+    if (is_verbose) {
+        print_bonds(cosim);
+    }
     print_frame_bonds(cosim, is_verbose);
 }
 

@@ -2,7 +2,7 @@
 //   plots    the SVG plots of guide and tutorials, by the commands of their pages (scripts/walk.mjs)
 //   pages    reports as they look in a browser
 //   film     the three couplings of the crane, moving, for the README
-//   gallery  a moving thumbnail per example
+//   gallery  a moving thumbnail per example, or of the examples named after it
 // Needs Chromium, and img2webp of Debian's package webp for what moves. Look at each picture before you commit it.
 // SPDX-License-Identifier: Apache-2.0
 import { execFileSync, spawnSync } from "node:child_process";
@@ -107,13 +107,22 @@ async function takeFilm(browser) {
 
 const THUMBNAIL_SIZE = [320, 240], MOST_BYTES = 30000;
 
+/** A plot of three pressures that change, or the first plot. */
+const PLOT_WHAT_MOVES = `
+  const range = (s) => { let low = Infinity, high = -Infinity; for (const x of s.values) { low = Math.min(low, x); high = Math.max(high, x); } return high - low; };
+  const names = interim.runs[0].signals.filter((s) => s.name.endsWith('.pressure') && range(s) > 1e4).slice(0, 3).map((s) => s.name);
+  const plots = () => [...interim.board.plots.values()];
+  if (names.length > 0) interim.board.addOwn(names);
+  const plot = plots().find((p) => p.own) ?? plots()[0];
+  return plot.picture(${THUMBNAIL_SIZE[0]}).toDataURL('image/png').split(',')[1];`;
+
 /** Pictures of the machine over its run as PNG data, or of the first plot where there is no machine. */
 async function takeFrames(page, count) {
   const [width, height] = THUMBNAIL_SIZE;
   const resize = `stage.renderer.setPixelRatio(1); stage.renderer.setSize(${width}, ${height}); stage.camera.resize(${width / height});`; // the page has its own idea, in between
   if (!(await page.evaluate(`(() => { const { stage } = interim; if (!stage) return false; ${resize} stage.camera.fit(); return true; })()`))) {
     await page.until("document.querySelector('.plot .now')"); // at the top of the page, because there is no machine
-    return [await page.evaluate(`[...interim.board.plots.values()][0].picture(${width}).toDataURL('image/png').split(',')[1]`)];
+    return [await page.evaluate(`(() => { ${PLOT_WHAT_MOVES} })()`)];
   }
   await wait(1200); // the camera glides
   const frames = [];
@@ -142,7 +151,9 @@ function writeThumbnail(file, data) {
 /** A browser per example: WebGL of some dozen pages is too much for one that draws without a graphics card. */
 async function takeGallery() {
   mkdirSync(join(images, "gallery"), { recursive: true });
+  const named = chosen.filter((name) => !PARTS.includes(name));
   for (const name of readdirSync(join(root, "examples")).filter((file) => file.endsWith(".yaml")).map((file) => basename(file, ".yaml"))) {
+    if (named.length > 0 && !named.includes(name)) continue;
     call(["run", "-q", example(name), "--report", "thumbnail.html"]);
     const browser = await Browser.start(), page = await open(browser, "thumbnail.html", { width: 900, height: 700 });
     writeThumbnail(join(images, "gallery", `${name}.webp`), await takeFrames(page, 24));
@@ -152,6 +163,7 @@ async function takeGallery() {
 
 // ---------------------------------------------------------------------------- which
 
+const PARTS = ["plots", "pages", "film", "gallery"];
 const isWanted = (part) => chosen.length === 0 || chosen.includes(part);
 if (isWanted("plots")) spawnSync("node", [join(root, "scripts/walk.mjs"), build, "--pictures"], { stdio: "inherit" });
 const browser = await Browser.start();

@@ -90,13 +90,13 @@ static double choose_step(Range r, int count)
     return power * (share <= 1.0 ? 1.0 : share <= 2.0 ? 2.0 : share <= 5.0 ? 5.0 : 10.0);
 }
 
-// A tick as a text with just the digits that distinguish it from the next.
+// A tick as a text with just the digits that distinguish it from the next. Small steps far from zero are decimals: 0.47785.
 static void format_tick(char* text, size_t size, double value, double step)
 {
     double largest = fmax(fabs(value), step);
     if (fabs(value) < 1e-9 * step) {
         snprintf(text, size, "0");
-    } else if (largest >= 1e5 || step < 1e-4) {
+    } else if (largest >= 1e5 || (step < 1e-4 && (step < 1e-8 || largest < 200.0 * step))) {
         int digits = (int)ceil(log10(largest / step));
         snprintf(text, size, "%.*e", digits < 0 ? 0 : digits > 6 ? 6 : digits, value);
         char* e = strchr(text, 'e');

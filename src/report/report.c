@@ -107,7 +107,7 @@ static const struct {
 } LEADS[] = {{"real_time_factor", ""},         {"macro_step", ""}, {"step", ""}, {"energy_error", "energy"},
              {"coupling_error", "throughput"}, {"penetration", ""}};
 
-#define MOST_LEADS 5  // beside the simulated time
+#define MOST_LEADS 5
 #define NLEAD ((int)(sizeof LEADS / sizeof LEADS[0]))
 
 static const ItmNode* find_number(const ItmNode* numbers, const char* name)
@@ -139,7 +139,8 @@ static bool is_lead(const ItmNode* numbers, int k)
            !(strcmp(LEADS[k].name, "step") == 0 && find_number(numbers, "macro_step") != NULL);
 }
 
-static void add_leads(ItmText* text, const ItmNode* numbers)
+// Returns how many there are.
+static int add_leads(ItmText* text, const ItmNode* numbers)
 {
     int n = 0;
     for (int k = 0; k < NLEAD && n < MOST_LEADS; k++) {
@@ -148,6 +149,7 @@ static void add_leads(ItmText* text, const ItmNode* numbers)
             n++;
         }
     }
+    return n;
 }
 
 static bool is_rest(const ItmNode* numbers, const char* name)
@@ -171,9 +173,14 @@ static void add_tiles(ItmText* text, const ItmTable* table)
     }
     const ItmNode* numbers = itm_json_find(scene, "numbers");
     itm_text_add(text, "<div class=\"tiles\"><dl class=\"numbers\" aria-label=\"key numbers\">\n");
-    add_tile(text, "end_time", end_time(table), "s", "simulated time", 0.0);
-    add_leads(text, numbers);
+    bool has_leads = add_leads(text, numbers) > 0;
+    if (!has_leads) {
+        add_tile(text, "end_time", end_time(table), "s", "simulated time", 0.0);
+    }
     itm_text_add(text, "</dl>\n<details class=\"more\"><summary>all numbers</summary><dl class=\"numbers\">\n");
+    if (has_leads) {
+        add_tile(text, "end_time", end_time(table), "s", "simulated time", 0.0);
+    }
     for (const ItmItem* item = numbers != NULL ? numbers->first : NULL; item != NULL; item = item->next) {
         if (is_rest(numbers, itm_json_get_text(item->value, "name"))) {
             add_number_tile(text, item->value, 0.0);

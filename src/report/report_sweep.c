@@ -559,6 +559,29 @@ static void add_table_head(Page* p)
     itm_text_add(text, "</tr></thead>");
 }
 
+#define LONG_CELL 40  // characters; the message of a run that broke down needs a wide column
+
+static void add_cell(Page* p, long row, int i)
+{
+    ItmText* text = p->text;
+    double value = itm_sweep_grid_get_number(p->grid, row, i);
+    const char* cell = itm_sweep_grid_get(p->grid, row, i);
+    bool is_missing = cell[0] == '\0' && is_result(p, i), is_long = strlen(cell) > LONG_CELL;
+    itm_text_add(text, is_missing || !isnan(value) ? "<td class=\"num\">" : is_long ? "<td class=\"long\">" : "<td>");
+    if (i == p->verdict) {
+        const char* kind = is_doubtful(p, row)   ? "finished-with-doubts"
+                           : is_finished(p, row) ? "finished"
+                                                 : "broke-down";
+        itm_text_format(text, "<span class=\"verdict %s\">", kind);
+    }
+    if (isnan(value)) {
+        itm_text_add_html(text, is_missing ? "\u2013" : cell);
+    } else {
+        itm_text_add_number(text, value, 5);
+    }
+    itm_text_add(text, i == p->verdict ? "</span></td>" : "</td>");
+}
+
 static void add_table(Page* p)
 {
     ItmText* text = p->text;
@@ -568,21 +591,7 @@ static void add_table(Page* p)
     for (long row = 0; row < p->grid->nrow; row++) {
         itm_text_add(text, "<tr>");
         for (int i = 0; i < p->grid->ncolumn; i++) {
-            double value = itm_sweep_grid_get_number(p->grid, row, i);
-            itm_text_add(text, isnan(value) ? "<td>" : "<td class=\"num\">");
-            if (i == p->verdict) {
-                const char* kind = is_doubtful(p, row)   ? "finished-with-doubts"
-                                   : is_finished(p, row) ? "finished"
-                                                         : "broke-down";
-                itm_text_format(text, "<span class=\"verdict %s\">", kind);
-            }
-            const char* cell = itm_sweep_grid_get(p->grid, row, i);
-            if (isnan(value)) {
-                itm_text_add_html(text, cell[0] == '\0' && is_result(p, i) ? "\u2013" : cell);
-            } else {
-                itm_text_add_number(text, value, 5);
-            }
-            itm_text_add(text, i == p->verdict ? "</span></td>" : "</td>");
+            add_cell(p, row, i);
         }
         itm_text_add(text, "</tr>\n");
     }

@@ -562,6 +562,8 @@ a_crane_runs_in_every_coupling() {
     crane="$source/examples/crane-single.yaml"
     expect 0 "$interim" run "$crane" -u 1s -o r.csv
     out_has "coupling     rim, impulse, macro step 0.01 s"
+    out_has "(bond cyl1), "
+    expect 0 "$interim" run "$crane" -u 1s -v
     out_has "bond         cyl1:"
     first_line_has r.csv "crane.cyl1.length"
     first_line_has r.csv "hydraulics.cyl1.p3"

@@ -144,7 +144,7 @@ sweeps_have_curves_maps_and_a_table() {
     printf 'run.step,c,verdict,end_time,x.y.rms,x.y.max\n1,a,finished,2,1e-3,2e-3\n2,a,broke-down,0.1,,\n1,b,finished,2,1e-3,2e-3\n2,b,finished,2,2e-3,2e-3\n' >t.csv
     "$interim" report -q t.csv -o t.html
     [ "$(grep -c '<figure class="map">' t.html)" -eq 3 ]
-    grep -q '<td>–</td><td>–</td>' t.html
+    grep -q '<td class="num">–</td><td class="num">–</td>' t.html
     [ "$(grep -c '<polyline' s.html)" -gt 8 ]
     "$interim" report -q s.csv -o again.html
     [ "$(grep -c '<polyline' again.html)" -eq "$(grep -c '<polyline' s.html)" ]
