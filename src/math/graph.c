@@ -8,7 +8,7 @@
 
 #define B ITM_GRAPH_BLOCK
 
-void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block)
+void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block, int size)
 {
     g->node_capacity = node;
     g->block_capacity = block;
@@ -19,11 +19,12 @@ void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block)
     }
     g->column = ITM_TAKE(arena, int, block);
     g->pool = ITM_TAKE(arena, int, g->pool_capacity);
-    g->permuted = ITM_TAKE(arena, double, 6 * node);
-    g->inv_diag = ITM_TAKE(arena, double, 6 * node);
-    g->diagonal = ITM_TAKE(arena, double, (size_t)B*(size_t)node);
-    g->off = ITM_TAKE(arena, double, (size_t)B*(size_t)block);
-    g->low = ITM_TAKE(arena, double, (size_t)B*(size_t)block);
+    size_t reals = (size_t)size * (size_t)size;
+    g->permuted = ITM_TAKE(arena, double, size * node);
+    g->inv_diag = ITM_TAKE(arena, double, size * node);
+    g->diagonal = ITM_TAKE(arena, double, reals*(size_t)node);
+    g->off = ITM_TAKE(arena, double, reals*(size_t)block);
+    g->low = ITM_TAKE(arena, double, reals*(size_t)block);
 }
 
 // ---------------------------------------------------------------------------- lists of neighbours

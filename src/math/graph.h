@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #define ITM_GRAPH_BLOCK 36  // reals of a block, row-major
+#define ITM_GRAPH_SMALL 9   // of a small one
 
 // clang-format off
 // Row p of the factor U, A = U'U, has the diagonal block p and the blocks (p, column[row_adr[p] ... row_adr[p + 1])).
@@ -32,8 +33,8 @@ typedef struct ItmGraph {
 } ItmGraph;
 // clang-format on
 
-// Room for graphs of up to `node` nodes and `block` blocks right of the diagonal.
-void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block);
+// Room for graphs of up to `node` nodes and `block` blocks right of the diagonal, of 6 x 6 or 3 x 3 (size) reals.
+void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block, int size);
 
 // A graph of n nodes without edges; false: it has too many nodes.
 bool itm_graph_begin(ItmGraph* g, int n);
@@ -52,5 +53,9 @@ void itm_graph_solve(ItmGraph* g, double* x);
 // exchanged within a block only. false: a diagonal block became singular.
 bool itm_graph_factor_general(ItmGraph* g);
 void itm_graph_solve_general(ItmGraph* g, double* x);
+
+// The same with blocks of 3 x 3; x (3 n).
+bool itm_graph_factor_small(ItmGraph* g);
+void itm_graph_solve_small(ItmGraph* g, double* x);
 
 #endif

@@ -32,7 +32,7 @@
 
 void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nrow, int nnode)
 {
-    itm_graph_lay_out(&a->graph, arena, nnode, 16 * nnode);
+    itm_graph_lay_out(&a->graph, arena, nnode, 16 * nnode, 6);
     a->groups = ITM_TAKE(arena, ItmAugmentedGroup, nblock);
     a->local = ITM_TAKE(arena, int, nnode);
     a->global = ITM_TAKE(arena, int, nnode);
@@ -63,10 +63,7 @@ static bool is_suitable(const ItmSweep* s, const ItmSweepBlock* block)
         }
         return true;
     }
-    const ItmMlcpContact* c = &s->couplings[block->first_coupling];
-    return block->ncoupling == 1 && block->nrow == 3 && c->law == ITM_FRICTION_CONE && c->normal == block->first &&
-           c->tangent[0] == block->first + 1 && c->tangent[1] == block->first + 2 && s->lo[block->first] == 0.0 &&
-           s->up[block->first] == INFINITY;
+    return itm_sweep_is_cone(s, block);
 }
 
 static bool is_same(const ItmSweepBlock* a, const ItmSweepBlock* b)
@@ -242,8 +239,6 @@ static inline void wish(const ItmAugmented* a, const ItmSweep* s, const ItmSweep
     }
 }
 
-#define MOST_ROWS 6  // of a block
-
 // Whether the first step from new base impulses takes a block for held, whatever the velocities are: it carried load before.
 static inline bool is_guessed(const ItmAugmented* a, const ItmSweepBlock* block)
 {
@@ -264,7 +259,7 @@ static double project(ItmAugmented* a, const ItmSweep* s, double alpha, double* 
     double slope = 0.0;
     for (int k = 0; k < s->nblock; k++) {
         const ItmSweepBlock* block = &s->blocks[k];
-        double y[MOST_ROWS];
+        double y[ITM_SWEEP_MOST_ROWS];
         double* x_k = x + block->first;
         wish(a, s, block, a->is_coupled ? 0.0 : a->shift[k], alpha, y);
         bool is_held = is_guessed(a, block);
@@ -348,7 +343,7 @@ static void add_block(Sums* sums, const ItmAugmented* a, const ItmSweep* s, int 
 {
     const ItmSweepBlock* block = &s->blocks[k];
     int ny = 6 * block->nnode;
-    double y[MOST_ROWS], q[12];
+    double y[ITM_SWEEP_MOST_ROWS], q[12];
     if (block->ncoupling == 0) {
         for (int l = 0; l < block->nrow; l++) {
             int i = block->first + l;
@@ -425,36 +420,6 @@ static bool factor(ItmAugmented* a, const ItmSweep* s)
 }
 
 // ---------------------------------------------------------------------------- residual
-
-// How far x is off the law, as sweeps measure it: the velocity |x - P(x - w / D)| D with the friction of the present normal.
-static double measure(const ItmAugmented* a, const ItmSweep* s, const double* x, int* worst_row)
-{
-    double worst = 0.0;
-    *worst_row = s->blocks[0].first;
-    for (int k = 0; k < s->nblock; k++) {
-        const ItmSweepBlock* block = &s->blocks[k];
-        double off[MOST_ROWS];
-        for (int l = 0; l < block->nrow; l++) {
-            int i = block->first + l;
-            double y = x[i] - (a->w[i] + s->omega[i] * x[i]) * s->inv_D[i];
-            off[l] = s->has_bounds[i] ? (y < s->lo[i] ? s->lo[i] : y) - x[i] : block->ncoupling > 0 ? y : 0.0;
-        }
-        if (block->ncoupling > 0) {
-            itm_friction_project_tangents(&s->couplings[block->first_coupling], off + 1,
-                                          cone_mu(s, block) * x[block->first]);
-            off[1] -= x[block->first + 1];
-            off[2] -= x[block->first + 2];
-        }
-        for (int l = 0; l < block->nrow; l++) {
-            double size = fabs(off[l]) / s->inv_D[block->first + l];
-            if (!(size <= worst)) {
-                worst = size;
-                *worst_row = block->first + l;
-            }
-        }
-    }
-    return worst;
-}
 
 // Largest change of velocity that held contacts see in the step. Impulses that stop a rest of velocity do not fit the next step, which
 // has none to stop; were they kept because that is below the tolerance, a stack would be solved anew for ever.
@@ -707,7 +672,7 @@ bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double toleran
     double root_D, scale = 1.0 + prepare(a, s, &root_D), weight = WEIGHT;
     start_from(a, s, x);
     *result = (ItmSweepResult){0};
-    result->residual = measure(a, s, x, &result->worst_row) / scale;
+    result->residual = itm_sweep_measure(s, a->w, x, &result->worst_row) / scale;
     if (is_steady(a, s, x, result->residual, tolerance, scale)) {
         return true;
     }
@@ -726,7 +691,7 @@ bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double toleran
         }
         if (minimise(a, s, x, CLOSE * result->residual * scale * root_D, &result->sweeps)) {
             start_from(a, s, x);
-            residual = measure(a, s, x, &worst_row) / scale;
+            residual = itm_sweep_measure(s, a->w, x, &worst_row) / scale;
         }
         bool is_better = residual < PROGRESS * result->residual;
         if (is_better) {

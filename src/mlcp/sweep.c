@@ -63,15 +63,31 @@ static inline void write_row(ItmSweep* s, const ItmSweepBlock* block, int row, d
     for (const ItmSweepBlock* block = (s)->blocks; block < (s)->blocks + (s)->nblock; block++)                         \
         for (int i = block->first; i < block->first + block->nrow; i++)
 
-// Inverse of D for every row, and z of the impulses that the sweeps start from. Returns the largest b.
-static double prepare(ItmSweep* s, const double* x)
+static inline double clamp(double x, double lo, double up)
 {
-    double largest = 0.0;
+    return x < lo ? lo : x > up ? up : x;
+}
+
+// z = Y' x
+static void set_velocities(ItmSweep* s, const double* x)
+{
     for (int k = 0; k < s->nblock; k++) {
         for (int i = 0; i < s->blocks[k].nnode; i++) {
             memset(s->z + 6 * s->blocks[k].node[i], 0, 6 * sizeof(double));
         }
     }
+    FOR_ROWS(s, block, i)
+    {
+        if (x[i] != 0.0) {
+            write_row(s, block, i, x[i]);
+        }
+    }
+}
+
+double itm_sweep_prepare(ItmSweep* s, const double* x)
+{
+    double largest = 0.0;
+    set_velocities(s, x);
     FOR_ROWS(s, block, i)
     {
         const double* y = row_Y(block, i);
@@ -82,14 +98,26 @@ static double prepare(ItmSweep* s, const double* x)
         s->inv_D[i] = 1.0 / D;
         s->p[i] = 0.0;
         largest = fmax(largest, fabs(s->b[i]));
-        if (x[i] != 0.0) {
-            write_row(s, block, i, x[i]);
-        }
     }
     return largest;
 }
 
-// ---------------------------------------------------------------------------- visiting a block
+void itm_sweep_multiply(ItmSweep* s, const double* x, double* w)
+{
+    set_velocities(s, x);
+    FOR_ROWS(s, block, i)
+    {
+        w[i] = s->b[i] + read_row(s, block, i);
+    }
+}
+
+bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block)
+{
+    const ItmMlcpContact* c = &s->couplings[block->first_coupling];
+    return block->ncoupling == 1 && block->nrow == 3 && c->law == ITM_FRICTION_CONE && c->normal == block->first &&
+           c->tangent[0] == block->first + 1 && c->tangent[1] == block->first + 2 && s->lo[block->first] == 0.0 &&
+           s->up[block->first] == INFINITY;
+}
 
 // The row that a sweep found farthest off its law.
 typedef struct {
@@ -97,17 +125,50 @@ typedef struct {
     double off;  // m/s
 } Farthest;
 
+// How far a block is off, and the row that is farthest.
+static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
+{
+    double off[ITM_SWEEP_MOST_ROWS];
+    Farthest farthest = {block->first, 0.0};
+    for (int l = 0; l < block->nrow; l++) {
+        int i = block->first + l;
+        double y = x[i] - (w[i] + s->omega[i] * x[i]) * s->inv_D[i];
+        off[l] = s->has_bounds[i] ? clamp(y, s->lo[i], s->up[i]) - x[i] : block->ncoupling > 0 ? y : 0.0;
+    }
+    if (block->ncoupling > 0) {
+        const ItmMlcpContact* c = &s->couplings[block->first_coupling];
+        itm_friction_project_tangents(c, off + 1, fmax(0.0, c->mu * x[block->first]));
+        off[1] -= x[block->first + 1];
+        off[2] -= x[block->first + 2];
+    }
+    for (int l = 0; l < block->nrow; l++) {
+        double size = fabs(off[l]) / s->inv_D[block->first + l];
+        if (!(size <= farthest.off)) {
+            farthest = (Farthest){block->first + l, size};
+        }
+    }
+    return farthest;
+}
+
+double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row)
+{
+    Farthest farthest = {s->blocks[0].first, 0.0};
+    for (int k = 0; k < s->nblock; k++) {
+        Farthest here = measure_block(s, &s->blocks[k], w, x);
+        farthest = here.off <= farthest.off ? farthest : here;
+    }
+    *worst_row = farthest.row;
+    return farthest.off;
+}
+
+// ---------------------------------------------------------------------------- visiting a block
+
 // A block that is being visited, with the velocities of its nodes at hand.
 typedef struct {
     const ItmSweepBlock* block;
     int nnode;     // as a constant, so that z stays in registers
     ItmPair z[6];  // (3 nnode)
 } Visit;
-
-static inline double clamp(double x, double lo, double up)
-{
-    return x < lo ? lo : x > up ? up : x;
-}
 
 // Change one impulse and note how large a velocity that was.
 static inline void move(const ItmSweep* s, Visit* v, double* x, int row, double x_next, Farthest* farthest)
@@ -226,6 +287,19 @@ static Farthest sweep_pair(ItmSweep* s, double* x)
     return farthest;
 }
 
+void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair)
+{
+    s->nvisited = 0;
+    for (int k = 0; k < s->nblock; k++) {
+        if (measure_block(s, &s->blocks[k], w, x).off >= least) {
+            s->visited[s->nvisited++] = k;
+        }
+    }
+    for (int k = 0; k < npair; k++) {
+        sweep_pair(s, x);
+    }
+}
+
 // |s|^2 of the change s = x - x_prev, in the norm of the diagonal of H.
 static double change_norm(const ItmSweep* s, const double* x)
 {
@@ -255,7 +329,7 @@ static void accelerate(ItmSweep* s, double* x, double beta)
 // Most contacts of a heap are open and stay so: only every ALL_EVERY-th pair of sweeps, and the last, visits those without impulses.
 ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps)
 {
-    double scale = 1.0 + prepare(s, x), norm_prev = 0.0;
+    double scale = 1.0 + itm_sweep_prepare(s, x), norm_prev = 0.0;
     ItmSweepResult result = {0};
     bool is_all = true;
     for (int pair = 0;; pair++) {

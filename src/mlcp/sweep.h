@@ -7,6 +7,8 @@
 #include "base/arena.h"
 #include "interim/mlcp.h"
 
+#define ITM_SWEEP_MOST_ROWS 6  // of a block
+
 // clang-format off
 // Rows that act on the same nodes.
 typedef struct ItmSweepBlock {
@@ -45,6 +47,18 @@ typedef struct ItmSweepResult {
 } ItmSweepResult;
 
 void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode);
+
+// 1 / D of every row and the z of impulses x. Returns the largest |b|.
+double itm_sweep_prepare(ItmSweep* s, const double* x);
+// z = Y' x, w = b + Y z; compliance is left out of w   (rows)
+void itm_sweep_multiply(ItmSweep* s, const double* x, double* w);
+// Whether a block with friction is a contact with two tangents, the exact cone and no other bounds.
+bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block);
+// How far x with velocities w is off the law, as sweeps find it: the velocity |x - P(x - w / D)| D with the friction of the present
+// normal. After itm_sweep_prepare; blocks with one coupling at most.
+double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row);
+// Pairs of sweeps over the blocks that are off by `least` or more, s->visited; x within its bounds and z as itm_sweep_multiply left it.
+void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair);
 
 // Impulses x (rows), which also holds the start.
 ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps);

@@ -87,6 +87,8 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->islands.sweep.couplings = b->couplings;
     itm_augmented_lay_out(&b->islands.augmented, arena, b->capacity.block, b->capacity.row,
                           m->ncontact_max > 0 ? m->nbody : 0);
+    itm_loaded_lay_out(&b->islands.loaded, arena, b->capacity.block, b->capacity.row,
+                       m->ncontact_max > 0 ? m->nbody : 0);
     int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
     b->refined.work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
     b->refined.part = ITM_TAKE(arena, signed char, most);

@@ -5,6 +5,7 @@
 #define ITM_MULTIBODY_BOUNDED_H
 
 #include "mlcp/augmented.h"
+#include "mlcp/loaded.h"
 #include "mlcp/row.h"
 #include "mlcp/row_memory.h"
 #include "multibody/data.h"
@@ -57,6 +58,7 @@ typedef struct ItmBoundIslands {
     ItmRowProblem problem; // of the island that is being solved, index = global (capacity.island)
     ItmSweep sweep;    // the same for an island of bodies that are free on the world, without a matrix
     ItmAugmented augmented; // solver of that
+    ItmLoaded loaded;       // and another
 } ItmBoundIslands;
 
 // Impulses of least norm and redundant rows, for outputs: itm_bounded_refine.

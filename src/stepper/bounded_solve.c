@@ -220,6 +220,8 @@ static ItmStatus correct_island(ItmData* d)
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
+#define LOADED_ROUNDS 1  // of Newton's method over loaded contacts after the first, with
+#define LOADED_SWEEPS 8  //   these sweeps before
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -301,18 +303,40 @@ static void finish_sweep(ItmBounded* b)
     }
 }
 
-// Newton's method in the velocities for stacks of boxes; sweeps for heaps of spheres, or where the method fails and nothing else is
-// left.
+// Newton's method over loaded contacts, with sweeps in between to find out which are loaded.
+static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
+{
+    ItmSweep* s = &b->islands.sweep;
+    ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
+    for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
+        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS).sweeps;
+        result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
+        result.sweeps += sweeps;
+    }
+    return result;
+}
+
+// Newton's method in the velocities for stacks of boxes, over loaded contacts for heaps of spheres; sweeps where it fails and nothing else
+// is left.
 static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 {
-    ItmSweepResult newton = {.residual = INFINITY}, swept;
-    bool is_first = itm_augmented_is_suited(&b->islands.augmented, &b->islands.sweep);
-    bool is_tried = is_first && itm_augmented_solve(&b->islands.augmented, &b->islands.sweep, b->x, tolerance, &newton);
-    if (newton.residual <= tolerance || (is_tried ? n <= b->capacity.island : n < SWEEP_FROM)) {
-        return newton;
+    ItmSweep* s = &b->islands.sweep;
+    ItmSweepResult result = {.residual = INFINITY};
+    if (itm_augmented_is_suited(&b->islands.augmented, s)) {
+        bool is_tried = itm_augmented_solve(&b->islands.augmented, s, b->x, tolerance, &result);
+        if (result.residual <= tolerance || (is_tried && n <= b->capacity.island)) {
+            return result;
+        }
+    } else if (n < SWEEP_FROM) {
+        return result;
+    } else if (itm_loaded_is_suited(s)) {
+        result = solve_loaded(b, tolerance);
+        if (result.residual <= tolerance) {
+            return result;
+        }
     }
-    swept = itm_sweep_solve(&b->islands.sweep, b->x, tolerance, limit_sweeps(b, n));
-    swept.sweeps += newton.sweeps;
+    ItmSweepResult swept = itm_sweep_solve(s, b->x, tolerance, limit_sweeps(b, n));
+    swept.sweeps += result.sweeps;
     return swept;
 }
 

@@ -19,9 +19,9 @@ static double random_number(void)
 static ItmGraph make_graph(ItmArena* arena)
 {
     ItmGraph g = {0};
-    itm_graph_lay_out(&g, arena, NODES, BLOCKS);
+    itm_graph_lay_out(&g, arena, NODES, BLOCKS, 6);
     assert_int_equal(itm_arena_allocate(arena), 0);
-    itm_graph_lay_out(&g, arena, NODES, BLOCKS);
+    itm_graph_lay_out(&g, arena, NODES, BLOCKS, 6);
     return g;
 }
 

@@ -1,0 +1,349 @@
+// With w = b + W x and y = x - r w, a contact obeys                       (Alart and Curnier 1991)
+//   open    y_n <= 0              x = 0
+//   sticks  |y_t| <= mu y_n       w = 0
+//   slips   otherwise             w_n = 0,  x_t = mu x_n u,  u = y_t / |y_t|
+// Newton's method linearises the case that each contact is in, u too:
+//   dx_t - mu u dx_n - k T (dx_t - r dw_t) = mu x_n u - x_t,   T = 1 - u u',  k = mu y_n / |y_t| < 1
+// Contacts that are open have no unknowns. The matrix E + F W of the others is not symmetric; its pattern is.
+#include "mlcp/loaded.h"
+
+#include "math/lanes.h"
+#include "mlcp/friction.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_STEPS 12
+#define PROGRESS 0.1    // share of the residual that may be left after a step
+#define LEVEL 1e-4      // share of the residual: contacts that are off by less are not repaired
+#define FIRST_PAIRS 2   // of sweeps of the first repair; twice as many in the next
+#define MOST_PAIRS 256
+#define AT_ONCE 8       // pairs, then the contacts to visit are chosen anew
+#define BLOCKS_A_NODE 16   // room of the factor
+#define PAIRS_A_NODE 6     // and of the contacts that share a body
+#define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
+#define CONTACTS_A_BODY 4
+
+void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode)
+{
+    int n = nblock < CONTACTS_A_BODY * nnode ? nblock : CONTACTS_A_BODY * nnode;
+    l->contact_capacity = n;
+    l->pair_capacity = PAIRS_A_NODE * n;
+    itm_graph_lay_out(&l->graph, arena, n, BLOCKS_A_NODE * n, 3);
+    l->block = ITM_TAKE(arena, int, n);
+    l->contact = ITM_TAKE(arena, int, nblock);
+    l->head = ITM_TAKE(arena, int, nnode);
+    l->next = ITM_TAKE(arena, int, 2 * n);
+    l->pairs = ITM_TAKE(arena, ItmLoadedPair, l->pair_capacity);
+    l->W = ITM_TAKE(arena, double, 9 * n);
+    l->F = ITM_TAKE(arena, double, 9 * n);
+    l->dx = ITM_TAKE(arena, double, 3 * n);
+    l->w = ITM_TAKE(arena, double, nrow);
+    l->start = ITM_TAKE(arena, double, nrow);
+}
+
+bool itm_loaded_is_suited(const ItmSweep* s)
+{
+    for (int k = 0; k < s->nblock; k++) {
+        if (s->blocks[k].ncoupling == 0 || !itm_sweep_is_cone(s, &s->blocks[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- cases
+
+typedef enum Part { OPEN, STICKS, SLIPS } Part;
+
+static inline double mu_of(const ItmSweep* s, const ItmSweepBlock* block)
+{
+    return s->couplings[block->first_coupling].mu;
+}
+
+// The case that a contact is in, and y.
+static Part find_part(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x, double* y)
+{
+    int i = block->first;
+    double r = fmin(s->inv_D[i + 1], s->inv_D[i + 2]);
+    y[0] = x[i] - (l->w[i] + s->omega[i] * x[i]) * s->inv_D[i];
+    y[1] = x[i + 1] - r * l->w[i + 1];
+    y[2] = x[i + 2] - r * l->w[i + 2];
+    return !(y[0] > 0.0) ? OPEN : itm_friction_length(y + 1) <= mu_of(s, block) * y[0] ? STICKS : SLIPS;
+}
+
+// ---------------------------------------------------------------------------- contacts and pairs
+
+// W = Y_a Y_b' over one node
+static void multiply_rows(double* W, const double* Y_a, int stride_a, const double* Y_b, int stride_b)
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            W[3 * i + j] += itm_pair_dot(Y_a + i * stride_a, Y_b + j * stride_b, 6);
+        }
+    }
+}
+
+// Pairs of contact c with those already listed at the node of one of its sides. false: no room.
+static bool add_pairs(ItmLoaded* l, const ItmSweep* s, int c, int side)
+{
+    const ItmSweepBlock* block = &s->blocks[l->block[c]];
+    int node = block->node[side];
+    for (int k = l->head[node]; k != ITM_NONE; k = l->next[k]) {
+        if (l->npair == l->pair_capacity || !itm_graph_join(&l->graph, c, k / 2)) {
+            return false;
+        }
+        const ItmSweepBlock* other = &s->blocks[l->block[k / 2]];
+        ItmLoadedPair* pair = &l->pairs[l->npair++];
+        *pair = (ItmLoadedPair){.a = c, .b = k / 2};
+        multiply_rows(pair->W, block->Y + 6 * side, 6 * block->nnode, other->Y + 6 * (k % 2), 6 * other->nnode);
+    }
+    return true;
+}
+
+static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
+{
+    const ItmSweepBlock* block = &s->blocks[l->block[c]];
+    double* W = l->W + 9 * c;
+    memset(W, 0, 9 * sizeof(double));
+    for (int side = 0; side < block->nnode; side++) {
+        multiply_rows(W, block->Y + 6 * side, 6 * block->nnode, block->Y + 6 * side, 6 * block->nnode);
+        if (!add_pairs(l, s, c, side)) {
+            return false;
+        }
+    }
+    for (int side = 0; side < block->nnode; side++) {
+        l->next[2 * c + side] = l->head[block->node[side]];
+        l->head[block->node[side]] = 2 * c + side;
+    }
+    for (int i = 0; i < 3; i++) {
+        W[4 * i] += s->omega[block->first + i];
+    }
+    return true;
+}
+
+// The contacts that are not open: their graph and its order of elimination. false: the factor would be too large.
+static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
+{
+    double y[3];
+    l->n = l->npair = 0;
+    for (int k = 0; k < s->nblock; k++) {
+        const ItmSweepBlock* block = &s->blocks[k];
+        bool is_open = find_part(l, s, block, x, y) == OPEN;
+        l->contact[k] = is_open ? ITM_NONE : l->n;
+        if (is_open) {
+            continue;
+        }
+        if (l->n == l->contact_capacity) {
+            return false;
+        }
+        l->block[l->n++] = k;
+        for (int i = 0; i < block->nnode; i++) {
+            l->head[block->node[i]] = ITM_NONE;
+        }
+    }
+    bool has_room = itm_graph_begin(&l->graph, l->n);
+    for (int c = 0; has_room && c < l->n; c++) {
+        has_room = add_contact(l, s, c);
+    }
+    if (!has_room || !itm_graph_order(&l->graph, WORK_A_NODE * l->n)) {
+        return false;
+    }
+    for (int k = 0; k < l->npair; k++) {
+        ItmLoadedPair* pair = &l->pairs[k];
+        pair->block = itm_graph_find(&l->graph, pair->a, pair->b, &pair->is_transposed);
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- matrix
+
+// E and F of a contact that slips, tangents in the unit of velocities (times 1 / r), and the right side.
+static void linearise_slip(double E[9], double F[9], double* right, const double* y, const double* x, double w_n,
+                           double mu, double r)
+{
+    double length = itm_friction_length(y + 1), u[2] = {y[1] / length, y[2] / length}, k = mu * y[0] / length;
+    right[0] = -w_n;
+    for (int i = 0; i < 2; i++) {
+        right[1 + i] = (mu * x[0] * u[i] - x[1 + i]) / r;
+        E[3 * (1 + i)] = -mu * u[i] / r;
+        for (int j = 0; j < 2; j++) {
+            double unit = i == j ? 1.0 : 0.0, T = unit - u[i] * u[j];
+            E[3 * (1 + i) + 1 + j] = (unit - k * T) / r;
+            F[3 * (1 + i) + 1 + j] = k * T;
+        }
+    }
+}
+
+// E, F and the right side of contact c
+static void linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, int c, double E[9], double F[9])
+{
+    const ItmSweepBlock* block = &s->blocks[l->block[c]];
+    int first = block->first;
+    double y[3], *right = l->dx + 3 * c, r = fmin(s->inv_D[first + 1], s->inv_D[first + 2]);
+    Part part = find_part(l, s, block, x, y);
+    memset(E, 0, 9 * sizeof(double));
+    memset(F, 0, 9 * sizeof(double));
+    if (part == OPEN) {
+        E[0] = E[4] = E[8] = 1.0;
+        for (int i = 0; i < 3; i++) {
+            right[i] = -x[first + i];
+        }
+        return;
+    }
+    double w_n = l->w[first] + s->omega[first] * x[first];
+    F[0] = 1.0;
+    if (part == SLIPS) {
+        linearise_slip(E, F, right, y, x + first, w_n, mu_of(s, block), r);
+        return;
+    }
+    F[4] = F[8] = 1.0;
+    right[0] = -w_n;
+    right[1] = -l->w[first + 1];
+    right[2] = -l->w[first + 2];
+}
+
+// C += F W, or F W'
+static void add_product(double* C, const double* F, const double* W, bool is_transposed)
+{
+    int row = is_transposed ? 1 : 3, column = is_transposed ? 3 : 1;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            for (int k = 0; k < 3; k++) {
+                C[3 * i + j] += F[3 * i + k] * W[row * k + column * j];
+            }
+        }
+    }
+}
+
+// The matrix of the cases that contacts are in, and its factor. false: singular.
+static bool factor(ItmLoaded* l, const ItmSweep* s, const double* x)
+{
+    ItmGraph* g = &l->graph;
+    memset(g->off, 0, sizeof(double) * ITM_GRAPH_SMALL * (size_t)g->nblock);
+    memset(g->low, 0, sizeof(double) * ITM_GRAPH_SMALL * (size_t)g->nblock);
+    for (int c = 0; c < l->n; c++) {
+        double* D = g->diagonal + ITM_GRAPH_SMALL * (size_t)g->position[c];
+        linearise(l, s, x, c, D, l->F + 9 * c);
+        add_product(D, l->F + 9 * c, l->W + 9 * c, false);
+    }
+    for (int k = 0; k < l->npair; k++) {
+        const ItmLoadedPair* pair = &l->pairs[k];
+        double* ab = (pair->is_transposed ? g->low : g->off) + ITM_GRAPH_SMALL * (size_t)pair->block;
+        double* ba = (pair->is_transposed ? g->off : g->low) + ITM_GRAPH_SMALL * (size_t)pair->block;
+        add_product(ab, l->F + 9 * pair->a, pair->W, false);
+        add_product(ba, l->F + 9 * pair->b, pair->W, true);
+    }
+    return itm_graph_factor_small(g);
+}
+
+// ---------------------------------------------------------------------------- iteration
+
+// Contacts that are open lose their impulses, and whether there are closed ones without an unknown. is_any: impulses changed.
+static bool has_new(const ItmLoaded* l, const ItmSweep* s, double* x, bool* is_any)
+{
+    bool is_new = false;
+    *is_any = false;
+    for (int k = 0; k < s->nblock; k++) {
+        double y[3], *x_k = x + s->blocks[k].first;
+        bool is_open = find_part(l, s, &s->blocks[k], x, y) == OPEN;
+        is_new = is_new || (!is_open && (l->n == 0 || l->contact[k] == ITM_NONE));
+        if (is_open && (x_k[0] != 0.0 || x_k[1] != 0.0 || x_k[2] != 0.0)) {
+            x_k[0] = x_k[1] = x_k[2] = 0.0;
+            *is_any = true;
+        }
+    }
+    return is_new;
+}
+
+// One step of Newton's method. false: it cannot be made.
+static bool take_step(ItmLoaded* l, ItmSweep* s, double* x)
+{
+    bool is_any, is_new = has_new(l, s, x, &is_any);
+    if (is_new && !build(l, s, x)) {
+        return false;
+    }
+    if (is_any) {
+        itm_sweep_multiply(s, x, l->w);
+    }
+    if (l->n == 0 || !factor(l, s, x)) {
+        return false;
+    }
+    itm_graph_solve_small(&l->graph, l->dx);
+    for (int c = 0; c < l->n; c++) {
+        double* x_c = x + s->blocks[l->block[c]].first;
+        for (int i = 0; i < 3; i++) {
+            x_c[i] += l->dx[3 * c + i];
+        }
+    }
+    itm_sweep_multiply(s, x, l->w);
+    return true;
+}
+
+// Impulses that all bounds allow
+static void make_feasible(ItmLoaded* l, ItmSweep* s, double* x)
+{
+    for (int k = 0; k < s->nblock; k++) {
+        double* x_k = x + s->blocks[k].first;
+        x_k[0] = fmax(0.0, x_k[0]);
+        itm_friction_project_disc(x_k + 1, mu_of(s, &s->blocks[k]) * x_k[0]);
+    }
+    itm_sweep_multiply(s, x, l->w);
+}
+
+// Pairs of sweeps where contacts are off by `least` or more: cases that Newton's method takes in turn settle there.
+static void repair(ItmLoaded* l, ItmSweep* s, double* x, double least, int pairs)
+{
+    make_feasible(l, s, x);
+    for (int done = 0; done < pairs; done += AT_ONCE) {
+        itm_sweep_repair(s, x, l->w, least, pairs - done < AT_ONCE ? pairs - done : AT_ONCE);
+        itm_sweep_multiply(s, x, l->w);
+    }
+}
+
+static void copy_rows(const ItmSweep* s, double* to, const double* from)
+{
+    for (int k = 0; k < s->nblock; k++) {
+        memcpy(to + s->blocks[k].first, from + s->blocks[k].first, sizeof(double) * (size_t)s->blocks[k].nrow);
+    }
+}
+
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance)
+{
+    double scale = 1.0 + itm_sweep_prepare(s, x);
+    ItmSweepResult result = {0};
+    itm_sweep_multiply(s, x, l->w);
+    result.residual = itm_sweep_measure(s, l->w, x, &result.worst_row) / scale;
+    copy_rows(s, l->start, x);
+    double now = result.residual;
+    int pairs = FIRST_PAIRS;
+    l->n = 0;
+    while (now > tolerance && result.sweeps < MAX_STEPS && take_step(l, s, x)) {
+        int worst_row;
+        double last = now;
+        result.sweeps++;
+        now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
+        if (!(now <= PROGRESS * last) && now > tolerance) {
+            repair(l, s, x, LEVEL * now * scale, pairs);
+            pairs = pairs < MOST_PAIRS ? 2 * pairs : pairs;
+        }
+    }
+    if (result.sweeps > 0) {
+        int worst_row;
+        make_feasible(l, s, x);
+        now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
+        if (now < result.residual) {
+            result.residual = now;
+            result.worst_row = worst_row;
+        } else {
+            copy_rows(s, x, l->start);
+            itm_sweep_multiply(s, x, l->w);
+        }
+    }
+    for (int k = 0; k < s->nblock; k++) {
+        for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
+            s->change[i] = l->w[i] - s->b[i];
+        }
+    }
+    return result;
+}

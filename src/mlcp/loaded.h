@@ -1,0 +1,44 @@
+// Newton's method over the contacts of a problem (sweep.h) that carry load. Heaps of spheres touch at single points, few of which are loaded
+// at a time: their impulses couple sparsely, in blocks of 3 x 3 over the graph of contacts that share a body.
+#ifndef ITM_MLCP_LOADED_H
+#define ITM_MLCP_LOADED_H
+
+#include "math/graph.h"
+#include "mlcp/sweep.h"
+
+// clang-format off
+// Two contacts that share a node; both nodes: there are two such pairs.
+typedef struct ItmLoadedPair {
+    int    a, b;           // contacts
+    int    block;          // of the matrix
+    bool   is_transposed;  // its upper half has A_ba
+    double W[9];           // velocities of a that impulses at b cause
+} ItmLoadedPair;
+
+typedef struct ItmLoaded {
+    ItmGraph graph;        // of the contacts
+    int      n, npair;     // contacts that carry load, or are about to
+    int      contact_capacity, pair_capacity;
+    int*     block;        // of the problem                                    (n)
+    int*     contact;      // of a block of the problem, or ITM_NONE            (blocks)
+    int*     head;         // last of the contacts at a node: 2 contact + side  (nodes)
+    int*     next;         // the one before                                    (2 n)
+    ItmLoadedPair* pairs;  //                                                   (npair)
+    double*  W;            // 3 x 3 of a contact with itself                    (n)
+    double*  F;            // derivative of the law by the velocities, 3 x 3    (n)
+    double*  dx;           // right side, then step                             (3 n)
+    double*  w;            // velocities                                        (rows)
+    double*  start;        // impulses of the start                             (rows)
+} ItmLoaded;
+// clang-format on
+
+void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode);
+
+// Whether the method is for such a problem: contacts with two tangents and the exact cone only.
+bool itm_loaded_is_suited(const ItmSweep* s);
+
+// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start; `sweeps`
+// counts steps of Newton's method.
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance);
+
+#endif
