@@ -273,15 +273,16 @@ static ItmStatus write_image(const ItmStudy* s, const char* path, ItmError* erro
     return status;
 }
 
-// What the child has to say; false: it died before.
-static bool hear(int from, ItmError* said)
+// The error of the child, or none; false: it died before.
+static bool read_error(int from, ItmError* theirs)
 {
     size_t done = 0;
     ssize_t n;
-    while (done < sizeof *said && ((n = read(from, (char*)said + done, sizeof *said - done)) > 0 || errno == EINTR)) {
+    while (done < sizeof *theirs &&
+           ((n = read(from, (char*)theirs + done, sizeof *theirs - done)) > 0 || errno == EINTR)) {
         done += n > 0 ? (size_t)n : 0;
     }
-    return done == sizeof *said;
+    return done == sizeof *theirs;
 }
 
 // In a child process: where memory runs out, the library may end its process, and a study has more to write.
@@ -300,17 +301,17 @@ ItmStatus itm_study_write_hdf5(const ItmStudy* s, const char* path, ItmError* er
         close(ends[0]);
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no process to write '%s'", path);
     }
-    ItmError said = {0};
-    bool is_heard = hear(ends[0], &said);
+    ItmError theirs = {0};
+    bool is_read = read_error(ends[0], &theirs);
     close(ends[0]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
-    if (!is_heard) {
+    if (!is_read) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL,
                              "the HDF5 library ended while it wrote '%s', as it does where memory runs out", path);
     }
-    if (error != NULL && said.status != ITM_OK) {
-        *error = said;
+    if (error != NULL && theirs.status != ITM_OK) {
+        *error = theirs;
     }
-    return said.status;
+    return theirs.status;
 }

@@ -322,7 +322,8 @@ static double dig(double H, double gain, bool has_boulder)
 }
 
 // The bucket scrapes rigid ground: second order in H, within 1 mm at 50 ms whatever the gain. The boulder has an edge, over which the
-// teeth slide; contact geometry is that of the communication point, so that they slide on for as much as a macro step: 0.1 m/s * 50 ms.
+// teeth slide at 0.9 m/s; contact geometry is that of the communication point, so that they follow the face for up to 45 mm beyond it.
+// Tip errors of 1 to 6.4 mm were observed with gains of 4 to 8; the bound for the shipped gain is the for the boulder, 5 mm.
 static void excavator_is_second_order_but_for_edges(void** state)
 {
     (void)state;
