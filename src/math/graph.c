@@ -20,8 +20,8 @@ void itm_graph_lay_out(ItmGraph* g, ItmArena* arena, int node, int block, int si
     g->column = ITM_TAKE(arena, int, block);
     g->pool = ITM_TAKE(arena, int, g->pool_capacity);
     size_t reals = (size_t)size * (size_t)size;
-    g->permuted = ITM_TAKE(arena, double, size * node);
-    g->inv_diag = ITM_TAKE(arena, double, size * node);
+    g->permuted = ITM_TAKE(arena, double, size* node);
+    g->inv_diag = ITM_TAKE(arena, double, size* node);
     g->diagonal = ITM_TAKE(arena, double, reals*(size_t)node);
     g->off = ITM_TAKE(arena, double, reals*(size_t)block);
     g->low = ITM_TAKE(arena, double, reals*(size_t)block);

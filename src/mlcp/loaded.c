@@ -14,11 +14,11 @@
 #include <string.h>
 
 #define MAX_STEPS 12
-#define PROGRESS 0.1    // share of the residual that may be left after a step
-#define LEVEL 1e-4      // share of the residual: contacts that are off by less are not repaired
-#define FIRST_PAIRS 2   // of sweeps of the first repair; twice as many in the next
+#define PROGRESS 0.1   // share of the residual that may be left after a step
+#define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
+#define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
 #define MOST_PAIRS 256
-#define AT_ONCE 8       // pairs, then the contacts to visit are chosen anew
+#define AT_ONCE 8          // pairs, then the contacts to visit are chosen anew
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
 #define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
@@ -291,7 +291,7 @@ static void make_feasible(ItmLoaded* l, ItmSweep* s, double* x)
     itm_sweep_multiply(s, x, l->w);
 }
 
-// Pairs of sweeps where contacts are off by `least` or more: cases that Newton's method takes in turn settle there.
+// Pairs of sweeps where contacts are off by `least` or more: that decides between cases which Newton's method takes in turn.
 static void repair(ItmLoaded* l, ItmSweep* s, double* x, double least, int pairs)
 {
     make_feasible(l, s, x);

@@ -168,11 +168,32 @@ static void logging_contacts_does_not_refine_their_forces(void** state)
     itm_file_destroy(file);
 }
 
+// Columns of spheres that lean collapse to a heap, which Newton's method over its loaded contacts solves: observed 11.4 iterations a step
+// in all islands, 87 with sweeps.
+static void heap_of_spheres_is_solved_in_few_steps(void** state)
+{
+    (void)state;
+    ItmModel* m = NULL;
+    ItmError error = {0};
+    CHECK_OK(itm_pile_build(&m, 216, true, &error), &error);  // 36 columns of six
+    ItmData* d = start_data(m, ITM_SCENE_STEP);
+    int iterations = 0;
+    for (int i = 0; i < 400; i++) {
+        CHECK_OK(itm_step(m, d), itm_data_get_error(d));
+        iterations += i < 350 ? 0 : itm_data_get_step_info(d).solver_iterations;
+    }
+    assert_int_equal(itm_data_get_step_info(d).unsolved, 0);
+    assert_true(iterations < 50 * 40);
+    itm_data_destroy(d);
+    itm_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wall_of_200_settles_and_then_costs_little),
         cmocka_unit_test(columns_of_boxes_are_solved_while_they_fall),
+        cmocka_unit_test(heap_of_spheres_is_solved_in_few_steps),
         cmocka_unit_test(tangents_stay_where_normals_are_rounded),
         cmocka_unit_test(models_of_thousands_of_shapes_load),
         cmocka_unit_test(memory_of_solvers_is_touched_when_it_is_used),
