@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define MAX_STEPS 12
+#define MOST_IDLE 5    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
 #define PROGRESS 0.1   // share of the residual that may be left after a step
 #define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
 #define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
@@ -315,14 +316,16 @@ ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tol
     itm_sweep_multiply(s, x, l->w);
     result.residual = itm_sweep_measure(s, l->w, x, &result.worst_row) / scale;
     copy_rows(s, l->start, x);
-    double now = result.residual;
-    int pairs = FIRST_PAIRS;
+    double now = result.residual, best = now;
+    int pairs = FIRST_PAIRS, idle = 0;
     l->n = 0;
-    while (now > tolerance && result.sweeps < MAX_STEPS && take_step(l, s, x)) {
+    while (now > tolerance && idle < MOST_IDLE && result.sweeps < MAX_STEPS && take_step(l, s, x)) {
         int worst_row;
         double last = now;
         result.sweeps++;
         now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
+        idle = now < 0.5 * best ? 0 : idle + 1;
+        best = fmin(best, now);
         if (!(now <= PROGRESS * last) && now > tolerance) {
             repair(l, s, x, LEVEL * now * scale, pairs);
             pairs = pairs < MOST_PAIRS ? 2 * pairs : pairs;
