@@ -27,6 +27,8 @@ struct AppStudy {
     int nworker;
     double timeout;    // s
     const char* keep;  // folder for the results of all runs, or NULL
+    char* temporary;   // that folder, if it is removed at the end
+    int most_shown;    // the page shows so many runs over time
     char* output;      // table, or NULL
     char* journal;     // or NULL
     bool is_resumed;

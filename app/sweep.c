@@ -161,10 +161,11 @@ static bool read_arguments(AppStudy* s)
 
 // ---------------------------------------------------------------------------- command
 
+enum { MOST_RUNS = 24 };  // that a page shows over time
+
 // The page, with the runs over time where their results are kept.
 static void write_report(AppStudy* s, const char* path)
 {
-    enum { MOST_RUNS = 24 };
     ItmReportRun runs[MOST_RUNS];
     char *names[MOST_RUNS] = {NULL}, files[MOST_RUNS][32];
     int n = 0;
@@ -211,8 +212,11 @@ static void write_report(AppStudy* s, const char* path)
 
 static AppStudy make_sweep(const AppArguments* arguments)
 {
-    AppStudy s = {
-        .arguments = arguments, .name = "sweep", .print = app_sweep_table_print, .write_report = write_report};
+    AppStudy s = {.arguments = arguments,
+                  .name = "sweep",
+                  .print = app_sweep_table_print,
+                  .write_report = write_report,
+                  .most_shown = MOST_RUNS};
     app_study_set_defaults(&s);
     s.table = (ItmStudyTableOptions){.has_costs = true, .digits = 12};
     return s;

@@ -149,6 +149,13 @@ last_and_peak_are_those_of_the_results() {
     [ "$(cd kept && echo *)" = "run1.h5 run2.h5" ] || fail "kept: $(ls kept)"
 }
 
+the_page_shows_runs_over_time() {
+    mkdir folder
+    expect 0 env TMPDIR="$PWD/folder" "$interim" sweep "$model" --until 1s --over run.step=1ms,2ms --signals hinge.angle -o t.csv --report t.html
+    grep -q "Over time" t.html || fail "the page shows no runs over time"
+    [ -z "$(ls folder)" ] || fail "left: $(ls folder)"
+}
+
 the_number_of_processes_does_not_matter() {
     for jobs in 1 4; do
         expect 0 "$interim" sweep "$model" --until 1s --over parameters.start=10deg:90deg:9 --signals hinge.angle \
@@ -302,6 +309,7 @@ run_case errors_against_a_reference_run_show_the_order
 run_case each_combination_has_its_own_reference
 run_case a_results_file_is_a_reference_too
 run_case last_and_peak_are_those_of_the_results
+run_case the_page_shows_runs_over_time
 run_case the_number_of_processes_does_not_matter
 run_case couplings_are_compared_with_the_monolithic_run
 run_case locking_works_in_a_co_simulation
