@@ -136,7 +136,7 @@ count() {
 run_tests() {
     folder=$1 title=$2; shift 2
     log=$folder/Testing/Temporary/LastTest.log
-    TAIL=200 quietly "$title" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 300 "$@" && status=0 ||
+    TAIL=200 quietly "$title" ctest --test-dir "$folder" -j "$JOBS" --output-on-failure --timeout 600 "$@" && status=0 ||
         status=1
     ran=$(count '\[ RUN      \]' "$log")
     good=$(count '\[       OK \]' "$log")
