@@ -7,6 +7,35 @@ mpi() {
     timeout 120 mpirun --allow-run-as-root --oversubscribe "$@"
 }
 
+pendulum() {
+    cat >study.yaml <<END
+model: $source/examples/pendulum.yaml
+set: {run.duration: $1}
+factors:
+  L: {from: 0.5 m, to: 2 m}
+  start: {distribution: normal, mean: 60 deg, std: 10 deg}
+design: {type: sobol, runs: 40, seed: 7}
+responses:
+  angle: {final: hinge.angle}
+  error: {rms_difference: hinge.angle}
+reference: {run.step: 0.5 ms, parameters.L: 1 m}
+END
+    expect 0 "$interim" study study.yaml -q -o whole.csv
+}
+
+same() {
+    cmp whole.csv "$1.csv" && cmp whole.h5 "$1.h5"
+}
+
+# wait_for_lines FILE COUNT: until the journal has so many, or the job ($pid) has ended
+wait_for_lines() {
+    tries=0
+    while [ "$(cat "$1" 2>/dev/null | wc -l)" -lt "$2" ] && [ $tries -lt 3000 ] && kill -0 "$pid" 2>/dev/null; do
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+}
+
 # wait_for_bytes FILE COUNT: until a file has so many, or the job ($pid) has ended
 wait_for_bytes() {
     tries=0
@@ -23,25 +52,56 @@ rank() {
     done
 }
 
-# The campaign of ./do torture with fewer and shorter runs: ranks, shards, TCP and kills.
-studies_have_the_same_tables_whoever_dies() {
-    DURATION="30 s" "$source/tests/torture/cluster.sh" "$source" "$(dirname "$program")" 20 here >out.txt 2>&1 || fail "$(cat out.txt)"
-    out_has "tables identical"
+start() {
+    mpirun --allow-run-as-root --oversubscribe --enable-recovery -n 4 "$program" study study.yaml -q -o cut.csv "$@" \
+        >mpi.txt 2>err.txt &
+    pid=$! job=$!
 }
 
-# The same over two machines.
-studies_have_the_same_tables_over_two_namespaces() {
-    DURATION="30 s" "$source/tests/torture/cluster.sh" "$source" "$(dirname "$program")" 20 spaces >out.txt 2>&1 || fail "$(cat out.txt)"
-    out_has "tables identical"
-}
-
-sweeps_have_the_same_table_on_any_number_of_ranks() {
+any_number_of_ranks_gives_the_same_tables() {
+    pendulum "0.3 s"
+    for n in 1 2 4; do
+        mpi -n $n "$program" study study.yaml -q -o n$n.csv 2>err.txt || fail "$(cat err.txt)"
+        same n$n
+    done
+    mpi --mca btl tcp,self -n 3 "$program" study study.yaml -q -o tcp.csv 2>err.txt || fail "$(cat err.txt)"
+    same tcp
     over="$source/examples/pendulum.yaml --until 0.3s --over parameters.L=0.5m:2m:9 --signals hinge.angle --no-costs -q"
     expect 0 "$interim" sweep $over -o sweep.csv
-    for n in 1 3; do
-        mpi -n $n "$program" sweep $over -o ranks.csv
-        cmp sweep.csv ranks.csv
-    done
+    mpi -n 3 "$program" sweep $over -o ranks.csv
+    cmp sweep.csv ranks.csv
+}
+
+a_dead_rank_s_runs_are_dealt_again() {
+    pendulum "20 s"
+    rm -f cut.*
+    start
+    wait_for_lines cut.journal 6
+    kill -KILL $(rank 2)
+    wait_for_lines cut.journal 12
+    kill -KILL $(rank 3)
+    status=0
+    wait "$pid" || status=$?
+    pid=
+    [ "$status" -eq 0 ] || { cat err.txt; fail "status $status"; }
+    err_has "rank 2"
+    err_has "dealing again"
+    same cut
+    # the costs tell which runs were begun twice
+    awk -F, 'NR > 1 && $2 > 1' cut.costs.csv | grep -q . || fail "no run was repeated"
+}
+
+without_rank_0_the_study_is_resumed() {
+    pendulum "20 s"
+    rm -f cut.*
+    start
+    wait_for_lines cut.journal 10
+    kill -KILL $(rank 0)
+    wait "$pid" || true
+    pid=
+    [ "$(wc -l <cut.journal)" -ge 10 ]
+    mpi -n 2 "$program" study study.yaml -q -o cut.csv --resume 2>err.txt || fail "$(cat err.txt)"
+    same cut
 }
 
 mistakes_are_said_once() {
@@ -90,17 +150,13 @@ a_dead_rank_ends_the_run_with_a_checkpoint() {
 }
 
 if command -v mpirun >/dev/null; then
-    run_case sweeps_have_the_same_table_on_any_number_of_ranks
-    run_case studies_have_the_same_tables_whoever_dies
-    if [ "$(id -u)" -eq 0 ] && unshare --net true 2>/dev/null && command -v ip >/dev/null; then
-        run_case studies_have_the_same_tables_over_two_namespaces
-    else
-        skip_case studies_have_the_same_tables_over_two_namespaces "no right to create network namespaces, or no ip"
-    fi
+    run_case any_number_of_ranks_gives_the_same_tables
+    run_case a_dead_rank_s_runs_are_dealt_again
+    run_case without_rank_0_the_study_is_resumed
     run_case mistakes_are_said_once
     run_case one_system_over_ranks_has_the_bytes_of_one_process
     run_case a_dead_rank_ends_the_run_with_a_checkpoint
 else
-    skip_case studies_have_the_same_tables_whoever_dies "no mpirun"
+    skip_case any_number_of_ranks_gives_the_same_tables "no mpirun"
 fi
 finish
