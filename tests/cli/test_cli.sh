@@ -325,8 +325,9 @@ two_runs_do_not_share_an_output() {
         for _ in $(seq 100); do [ -e "w.part.$ending" ] && break; sleep 0.1; done
         expect 1 "$interim" run "$model" -q -o "w.$ending"
         err_has "another run (process $first) is writing 'w.part.$ending'"
-        kill -INT $first
-        wait $first || true
+        kill -TERM $first  # a shell starts background commands with SIGINT ignored
+        status=0; wait $first || status=$?
+        [ "$status" -eq 143 ] || fail "the run was not interrupted: status $status"
         [ "$ending" = h5 ] || is_whole "w.$ending"
         expect 0 "$interim" compare "w.$ending" "w.$ending"
         [ ! -e "w.part.$ending.lock" ] || fail "the lock stays"
@@ -461,10 +462,14 @@ check_advises_on_joined_mechanisms_and_controls() {
 
 # A control every 1 ms with oil every 0.2 ms: trials at multiples of 0.2 ms cannot be built, which once counted as stable.
 check_never_calls_stable_what_it_did_not_judge() {
-    # the budget is that of a program with sanitizers
-    expect 0 "$interim" check "$source/examples/log-crane.yaml" --set subsystems.control.step=1ms --budget 60
-    grep -q '^  linear .* unstable  5 ms$' out.txt
-    if grep -q ' unstable  over' out.txt; then false; fi
+    if [ -z "$slow" ]; then
+        expect 0 "$interim" check "$source/examples/log-crane.yaml" --set subsystems.control.step=1ms --budget 60
+        grep -q '^  linear .* unstable  5 ms$' out.txt
+        if grep -q ' unstable  over' out.txt; then false; fi
+        # no limit is claimed beyond the step that a run confirmed
+        expect 0 "$interim" check "$source/examples/log-crane.yaml" --budget 60
+        grep -q "^  rim, hold .* at least .* stable at the start, but in a run 'cyl[12]' gains or loses .* J of the machine's" out.txt
+    fi
     # a search that runs out of its budget says so
     expect 0 "$interim" check "$source/examples/crane-single.yaml" --budget 1e-6
     grep -q '^  zoh  *-  unknown *its share of the budget of 1e-06 s processor time is spent; see --budget' out.txt
@@ -473,9 +478,6 @@ check_never_calls_stable_what_it_did_not_judge() {
     # steps of 29 to 38 ms are unstable, those of 40 ms are stable again
     expect 0 "$interim" check "$source/examples/crane-single.yaml" --set cosim.exchange=hold --set cosim.variables=velocity-pressure
     grep -q '^  rim, hold .* stable    2[78]\(\.[0-9]*\)\? ms$' out.txt
-    # no limit is claimed beyond the step that a run confirmed
-    expect 0 "$interim" check "$source/examples/log-crane.yaml" --budget 60
-    grep -q "^  rim, hold .* at least .* stable at the start, but in a run 'cyl[12]' gains or loses .* J of the machine's" out.txt
 }
 
 check_warns_of_bad_scales() {
