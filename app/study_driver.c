@@ -279,9 +279,6 @@ static void execute(AppStudy* s)
             app_study_engine->execute(s, runs, count);
         }
     }
-    if (app_study_engine->release != NULL) {
-        app_study_engine->release();
-    }
     app_progress_end(&s->progress);
     free(runs);
 }
