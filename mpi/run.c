@@ -1,6 +1,7 @@
 // One system over all ranks: messages by MPI, a watch for ranks that have died.
 #include "cluster.h"
 
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #define SPIN 0.0005   // s of waiting without a pause: messages follow each other within less
 #define PAUSE 200000  // ns between two looks at messages, then
 #define TAG_RANKS 1
+#define MESSAGE 4096  // bytes of a message to time, about those of a few interface models
+#define TRIALS 20
 
 // One rank, as all see it before they join.
 typedef struct Member {
@@ -201,14 +204,37 @@ static ItmStatus compare_members(ItmError* error)
     return ITM_OK;
 }
 
+// The time of a message, s: half the shortest way to a rank and back, of the farthest rank. Every rank calls it.
+static ItmStatus measure_message(double* time, ItmError* error)
+{
+    char bytes[MESSAGE] = {0};
+    size_t size;
+    ItmStatus status = ITM_OK;
+    *time = 0.0;
+    for (int i = 1; i < cluster.nrank; i++) {
+        double shortest = INFINITY;
+        for (int trial = 0; trial < TRIALS && status == ITM_OK && (cluster.rank == 0 || cluster.rank == i); trial++) {
+            double start = app_wall_time();
+            int other = cluster.rank == 0 ? i : 0;
+            status = cluster.rank == 0 ? send_message(NULL, other, bytes, sizeof bytes, error) : ITM_OK;
+            status = status == ITM_OK ? receive_message(NULL, other, bytes, sizeof bytes, &size, error) : status;
+            status =
+                status == ITM_OK && cluster.rank > 0 ? send_message(NULL, other, bytes, sizeof bytes, error) : status;
+            shortest = fmin(shortest, 0.5 * (app_wall_time() - start));
+        }
+        *time = cluster.rank == 0 ? fmax(*time, shortest) : 0.0;
+    }
+    return status;
+}
+
 // Rank 0 measures what the parts cost in a system of its own.
-static ItmStatus place(int* ranks, const ItmModelFile* file, ItmError* error)
+static ItmStatus place(int* ranks, const ItmModelFile* file, double message_time, ItmError* error)
 {
     ItmCosim* trial = NULL;
     ItmStatus status = itm_file_create_cosim(&trial, file, NULL, error);
-    status = status == ITM_OK
-                 ? itm_ranks_choose(ranks, trial, cluster.nrank, file->cosim.placement, file->cosim.nplacement, error)
-                 : status;
+    status = status == ITM_OK ? itm_ranks_choose(ranks, trial, cluster.nrank, message_time, file->cosim.placement,
+                                                 file->cosim.nplacement, error)
+                              : status;
     itm_cosim_destroy(trial);
     return status;
 }
@@ -231,15 +257,17 @@ static ItmStatus agree(ItmStatus status, ItmError* error)
 
 static ItmStatus join(ItmCosim* cosim, const ItmModelFile* file, ItmError* error)
 {
+    double message_time = 0.0;
     ItmStatus status = meet(file, error);
     status = status == ITM_OK ? compare_members(error) : status;
+    status = status == ITM_OK ? measure_message(&message_time, error) : status;
     if (status != ITM_OK) {
         return status;
     }
     int npart = itm_cosim_get_mechanism_count(cosim) + itm_cosim_get_subsystem_count(cosim);
     int* ranks = calloc((size_t)npart + 1, sizeof *ranks);
     status = ranks == NULL ? fail(error, ITM_ERR_MEMORY, "out of memory") : ITM_OK;
-    status = status == ITM_OK && cluster.rank == 0 ? place(ranks, file, error) : status;
+    status = status == ITM_OK && cluster.rank == 0 ? place(ranks, file, message_time, error) : status;
     status = agree(status, error);
     if (status == ITM_OK) {
         ItmTransport transport = {
