@@ -40,7 +40,7 @@ typedef struct ClusterHello {
 #define CLUSTER_BEAT 0.5       // s of wall time between two signs of life
 #define CLUSTER_SILENCE 10.0   // s without a sign of life after which a rank counts as dead
 #define CLUSTER_LOADING 60.0   // s that the others may take to prepare the study longer than rank 0
-#define CLUSTER_MEETING 180.0  // s until all ranks have connected, and until all have ended
+#define CLUSTER_MEETING 120.0  // s until all ranks have started and connected, and until all have ended
 
 // main.c
 // A digest of the study's definition.

@@ -30,7 +30,9 @@ static volatile sig_atomic_t limit_status;
 
 static void give_up(int signal)
 {
+    static const char TEXT[] = "interim-mpi: not all ranks have started or ended in time; has one died?\n";
     (void)signal;
+    (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
     _exit(limit_status);
 }
 
@@ -164,11 +166,11 @@ static int work(int argc, char** argv, int rank, int nrank)
 int main(int argc, char** argv)
 {
     int rank = 0, nrank = 1, status = APP_BAD_INPUT;
+    limit(APP_BAD_INPUT);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nrank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    limit(APP_BAD_INPUT);
     can_finalize = true;
     bool is_connected = connect_all(rank, nrank, !is_run(argc, argv));
     unlimit();

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define WATCH 0.01    // s of waiting between two looks for the dead
-#define SPIN 0.0005   // s of waiting without a pause: messages follow each other within less
+#define SPIN 0.005    // s of waiting without a pause: messages follow each other within less
 #define PAUSE 200000  // ns between two looks at messages, then
 #define TAG_RANKS 1
 #define MESSAGE 4096  // bytes of a message to time, about those of a few interface models

@@ -1,6 +1,8 @@
 // One system over several processes: here threads with queues between them. Whatever the placement, the bits are those of one process.
 #include "system.h"
 
+#include "cosim/cosim.h"
+
 #include <pthread.h>
 
 enum { MOST_RANKS = 4, LIVES = 1000000 };
@@ -382,6 +384,22 @@ static void a_rank_that_dies_leaves_the_last_communication_point(void** state)
     system_finish(&alone);
 }
 
+// The outputs of the start are due before the first step: there is nothing to take back.
+static void a_rank_that_dies_before_the_first_step_leaves_the_start(void** state)
+{
+    (void)state;
+    enum { JOINING = 3, ECHOES = 2 * 20 };  // messages that rank 1 receives before it is asked for outputs
+    Cluster c;
+    const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
+    System alone = system_load(path, NULL, 0);
+    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, JOINING + ECHOES);
+    assert_int_equal(itm_cosim_compute_outputs(c.s.x, c.s.y), ITM_ERR_IO);
+    assert_int_equal(itm_cosim_abandon(c.s.x, ITM_ERR_IO), ITM_ERR_IO);
+    expect_same_states(&alone, &c.s);
+    end(&c);
+    system_finish(&alone);
+}
+
 // Carts, and circuits with a cylinder for each.
 #define CART(name)                                                                                                     \
     "  " name ":\n"                                                                                                    \
@@ -468,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_system_that_is_reset_or_restored_goes_on_with_the_same_bits),
         cmocka_unit_test(a_failure_is_reported_as_by_one_process),
         cmocka_unit_test(a_rank_that_dies_leaves_the_last_communication_point),
+        cmocka_unit_test(a_rank_that_dies_before_the_first_step_leaves_the_start),
         cmocka_unit_test(connected_parts_are_divided_where_that_gains_more_than_messages_take),
         cmocka_unit_test(parts_without_a_connection_are_spread_whatever_messages_take),
         cmocka_unit_test(a_mechanism_stays_with_its_only_circuit),
