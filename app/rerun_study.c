@@ -156,7 +156,8 @@ static int compare_runs(const AppStudy* s, const int* runs, int count, const Rec
     if (ndifferent > 0) {
         printf("different: %d of %d runs\n", ndifferent, count);
     } else if (!s->arguments->is_quiet) {
-        printf("the same bits: %d run%s, %d responses each\n", count, count == 1 ? "" : "s", s->info.nresponse);
+        printf("the same bits: %d run%s, %d response%s each\n", count, count == 1 ? "" : "s", s->info.nresponse,
+               s->info.nresponse == 1 ? "" : "s");
     }
     return ndifferent > 0 ? APP_DIFFERENT : APP_FINISHED;
 }
