@@ -187,6 +187,10 @@ int main(int argc, char** argv)
     if (!can_finalize) {
         // a rank has died: MPI_Finalize would wait for it. All files are written, so rank 0 ends the job
         if (rank == 0) {
+            fprintf(
+                stderr,
+                "interim-mpi: all files are written; if mpirun waits for a machine that has gone, end it with Ctrl-C\n");
+            fflush(NULL);
             MPI_Abort(MPI_COMM_WORLD, status);
         }
         _exit(status);
