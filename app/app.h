@@ -137,6 +137,15 @@ char* app_path_replace_ending(const char* path, const char* ending);
 // Seconds of wall time since some fixed moment.
 double app_wall_time(void);
 
+// ---------------------------------------------------------------------------- temporary folders
+
+// A new folder in $TMPDIR (unset or empty: /tmp), for app_folder_remove. NULL after "interim COMMAND: PURPOSE: cannot create ...".
+char* app_folder_create(const char* command, const char* purpose);
+// The path of a file in a folder, to be freed; NULL without memory.
+char* app_folder_join(const char* folder, const char* name);
+// Remove the files in a folder and the folder itself, and free its path; NULL: nothing.
+void app_folder_remove(char* folder);
+
 // ---------------------------------------------------------------------------- signals
 
 // From now on the first SIGINT, SIGTERM or SIGHUP is only noted, for the command to end properly; the second one

@@ -2,12 +2,10 @@
 #include "rerun.h"
 #include "study.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 // The recorded outcome of a run.
 typedef struct Recorded {
@@ -46,26 +44,26 @@ static bool has_same_bytes(const char* a, const char* b)
     return is_same;
 }
 
-// Whether the outcomes of the journal give the table, byte for byte.
-static bool is_table_of_journal(const AppStudy* s, const char* table)
+// Compare the table that the outcomes of the journal give with the one that is there, byte for byte; the exit status.
+static int compare_table(const AppStudy* s, const char* table)
 {
-    char folder[] = "/tmp/interim-rerun-XXXXXX", path[64];
     bool is_csv = app_path_has_ending(table, ".csv");
     ItmError error = {0};
-    if (mkdtemp(folder) == NULL) {
-        fprintf(stderr, "interim rerun: cannot create a folder for temporary files: %s\n", strerror(errno));
-        return false;
+    char* folder = app_folder_create(s->name, "the table cannot be compared");
+    char* path = folder != NULL ? app_folder_join(folder, is_csv ? "table.csv" : "table.h5") : NULL;
+    int result = APP_BAD_INPUT;
+    if (path != NULL) {
+        ItmStatus status = is_csv ? itm_study_write_csv(s->study, path, &s->table, &error)
+                                  : itm_study_write_hdf5(s->study, path, &error);
+        if (status != ITM_OK) {
+            app_print_error(&error);
+        } else {
+            result = has_same_bytes(table, path) ? APP_FINISHED : APP_DIFFERENT;
+        }
     }
-    snprintf(path, sizeof path, "%s/table", folder);
-    ItmStatus status =
-        is_csv ? itm_study_write_csv(s->study, path, &s->table, &error) : itm_study_write_hdf5(s->study, path, &error);
-    bool is_same = status == ITM_OK && has_same_bytes(table, path);
-    if (status != ITM_OK) {
-        app_print_error(&error);
-    }
-    unlink(path);
-    rmdir(folder);
-    return is_same;
+    free(path);
+    app_folder_remove(folder);
+    return result;
 }
 
 // ---------------------------------------------------------------------------- runs
@@ -158,7 +156,8 @@ static int compare_runs(const AppStudy* s, const int* runs, int count, const Rec
     if (ndifferent > 0) {
         printf("different: %d of %d runs\n", ndifferent, count);
     } else if (!s->arguments->is_quiet) {
-        printf("the same bits: %d run%s, %d responses each\n", count, count == 1 ? "" : "s", s->info.nresponse);
+        printf("the same bits: %d run%s, %d response%s each\n", count, count == 1 ? "" : "s", s->info.nresponse,
+               s->info.nresponse == 1 ? "" : "s");
     }
     return ndifferent > 0 ? APP_DIFFERENT : APP_FINISHED;
 }
@@ -230,15 +229,16 @@ static void print_origin(const AppStudy* s)
            is_of_other_version(s) ? itm_version() : "");
 }
 
-// Whether the journal gives the table. One of another version is not looked at: it holds that version.
-static bool check_table(const AppStudy* s, const char* journal)
+// Whether the journal gives the table; the exit status. One of another version is not looked at: it holds that version.
+static int check_table(const AppStudy* s, const char* journal)
 {
     const char* table = s->arguments->model;
-    bool is_same = is_of_other_version(s) || app_path_has_ending(table, ".journal") || is_table_of_journal(s, table);
-    if (!is_same) {
+    bool is_left_out = is_of_other_version(s) || app_path_has_ending(table, ".journal");
+    int status = is_left_out ? APP_FINISHED : compare_table(s, table);
+    if (status == APP_DIFFERENT) {
         printf("different: %s does not contain the outcomes of %s\n", table, journal);
     }
-    return is_same;
+    return status;
 }
 
 int app_rerun_study(const AppArguments* arguments, const char* journal)
@@ -256,9 +256,9 @@ int app_rerun_study(const AppArguments* arguments, const char* journal)
     if (is_loaded && !arguments->is_quiet) {
         print_origin(&s);
     }
-    if (is_loaded && !check_table(&s, journal)) {
-        status = APP_DIFFERENT;
-    } else if (is_loaded) {
+    status = is_loaded ? check_table(&s, journal) : APP_BAD_INPUT;
+    if (status == APP_FINISHED) {
+        status = APP_BAD_INPUT;
         Recorded* recorded = copy_outcomes(&s);
         int* runs = calloc((size_t)(s.info.nrun + s.info.nreference) + 1, sizeof *runs);
         if (recorded == NULL || runs == NULL) {

@@ -10,8 +10,6 @@ typedef struct AppStudy AppStudy;
 typedef struct AppStudyEngine {
     // Execute these runs (count), in any order; call app_study_take for each that has ended. Stops after a signal.
     void (*execute)(AppStudy* study, const int* runs, int count);
-    // All runs are executed; NULL: nothing to do.
-    void (*release)(void);
     // Of a worker of an MPI job: what it does with a prepared study, the exit status. NULL: this process is in charge of it.
     int (*serve)(AppStudy* study);
 } AppStudyEngine;

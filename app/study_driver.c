@@ -279,9 +279,6 @@ static void execute(AppStudy* s)
             app_study_engine->execute(s, runs, count);
         }
     }
-    if (app_study_engine->release != NULL) {
-        app_study_engine->release();
-    }
     app_progress_end(&s->progress);
     free(runs);
 }
@@ -365,49 +362,13 @@ static int finish(AppStudy* s, double start)
 
 // ---------------------------------------------------------------------------- all of it
 
-// A page shows runs over time: without --keep, their results are in a folder that is removed at the end.
-static void make_temporary_folder(AppStudy* s)
-{
-    const char* base = getenv("TMPDIR");
-    size_t size = base != NULL ? strlen(base) + 32 : 32;
-    char* path = malloc(size);
-    if (path != NULL) {
-        snprintf(path, size, "%s/interim-XXXXXX", base != NULL ? base : "/tmp");
-    }
-    if (path == NULL || mkdtemp(path) == NULL) {
-        fprintf(stderr, "interim %s: the page shows no runs over time: cannot create '%s': %s\n", s->name,
-                path != NULL ? path : "a directory", strerror(errno));
-        free(path);
-        return;
-    }
-    s->keep = s->temporary = path;
-}
-
-static void remove_temporary_folder(AppStudy* s)
-{
-    glob_t files = {0};
-    size_t size = s->temporary != NULL ? strlen(s->temporary) + 3 : 0;
-    char* pattern = size > 0 ? malloc(size) : NULL;
-    if (pattern != NULL) {
-        snprintf(pattern, size, "%s/*", s->temporary);
-        if (glob(pattern, GLOB_NOSORT, NULL, &files) == 0) {
-            for (size_t i = 0; i < files.gl_pathc; i++) {
-                unlink(files.gl_pathv[i]);
-            }
-        }
-        globfree(&files);
-        rmdir(s->temporary);
-    }
-    free(pattern);
-    free(s->temporary);
-}
-
+// The folder for results of runs. A page shows runs over time: without --keep, their results are in a folder that is removed at the end.
 static bool make_folder(AppStudy* s)
 {
     bool is_whole = s->nshard == 0 && !s->is_resumed;
     if (s->keep == NULL && is_whole && s->info.nrun <= s->most_shown &&
         app_arguments_get(s->arguments, "--report") != NULL) {
-        make_temporary_folder(s);
+        s->keep = s->temporary = app_folder_create(s->name, "the page shows no runs over time");
         return true;
     }
     if (s->keep != NULL && mkdir(s->keep, 0777) != 0 && errno != EEXIST) {
@@ -474,7 +435,7 @@ int app_study_run(AppStudy* s)
 
 void app_study_free(AppStudy* s)
 {
-    remove_temporary_folder(s);
+    app_folder_remove(s->temporary);
     itm_study_destroy(s->study);
     free(s->output);
     free(s->journal);

@@ -171,10 +171,11 @@ static void print_ranks(const ItmCosim* cosim)
     if (info.count > 1 && info.points > 0) {
         double n = (double)info.points;
         printf(
-            "  ranks        %d, %d parts on rank 0; per communication point %.3g ms, of it waiting for messages %.3g "
+            "  ranks        %d, %d of %d parts on rank 0; per communication point %.3g ms, of it waiting for messages %.3g "
             "ms; %.3g kB in %.3g messages, which take %.3g ms alone\n",
-            info.count, info.nown, 1e3 * info.step / n, 1e3 * info.wait / n, 1e-3 * info.bytes / n,
-            (double)info.messages / n, 1e3 * info.message);
+            info.count, info.nown, itm_cosim_get_mechanism_count(cosim) + itm_cosim_get_subsystem_count(cosim),
+            1e3 * info.step / n, 1e3 * info.wait / n, 1e-3 * info.bytes / n, (double)info.messages / n,
+            1e3 * info.message);
     }
 }
 

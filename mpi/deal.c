@@ -1,8 +1,6 @@
 // Rank 0: deal runs, take their outcomes, deal the runs of dead ranks again.
 #include "cluster.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +9,10 @@ typedef enum WorkerState { WORKER_UNKNOWN, WORKER_READY, WORKER_GONE } WorkerSta
 
 typedef struct Worker {
     WorkerState state;
-    int pid;
-    bool is_here;  // on the machine of rank 0, where its process can be looked at
     char host[64];
     int runs[CLUSTER_DEPTH];  // dealt to it
     int nrun;
-    double heard;         // wall time of its last message, s
+    double heard;         // time of its last message on the clock, s
     bool* has_reference;  // references that it has  (nreference)
 } Worker;
 
@@ -27,11 +23,18 @@ static struct {
     bool has_lost;
     int* queue;  // runs to be dealt, the last first  (nqueue)
     int nqueue, nbusy;
+    double clock, looked;  // time during which this process listened, and wall time of the last look at it, s
 } cluster;
 
-static double wall_time(void)
+#define LISTEN 0.1  // s between two looks at signals and at silent ranks
+#define PAUSE 1.0   // s: this process was stopped, or its machine slept, as those of the others may have been
+
+// Silence counts while somebody listens.
+static void advance_clock(void)
 {
-    return app_wall_time();
+    double now = app_wall_time(), gone = now - cluster.looked;
+    cluster.clock += gone < PAUSE ? gone : PAUSE;
+    cluster.looked = now;
 }
 
 // ---------------------------------------------------------------------------- workers
@@ -42,9 +45,9 @@ static bool set_up(const AppStudy* s)
         return true;
     }
     MPI_Comm_size(MPI_COMM_WORLD, &cluster.nrank);
+    cluster.looked = app_wall_time();
     cluster.workers = calloc((size_t)cluster.nrank, sizeof *cluster.workers);
     for (int i = 0; i < cluster.nrank && cluster.workers != NULL; i++) {
-        cluster.workers[i].heard = wall_time();
         cluster.workers[i].has_reference = calloc((size_t)s->info.nreference + 1, sizeof(bool));
         if (cluster.workers[i].has_reference == NULL) {
             return false;
@@ -53,7 +56,7 @@ static bool set_up(const AppStudy* s)
     return cluster.workers != NULL;
 }
 
-// A rank that has died, or does not respond: its runs are dealt again.
+// A rank that has died, or does not respond: its runs are dealt again, and nothing that it sends later counts.
 static void lose(AppStudy* s, int rank, const char* why)
 {
     Worker* w = &cluster.workers[rank];
@@ -83,9 +86,7 @@ static void greet(AppStudy* s, int rank, const ClusterHello* hello)
     ClusterHello mine;
     Worker* w = &cluster.workers[rank];
     cluster_describe(&mine, s);
-    w->pid = hello->pid;
     snprintf(w->host, sizeof w->host, "%s", hello->host);
-    w->is_here = strcmp(hello->host, mine.host) == 0;
     w->state = WORKER_READY;
     bool has_lost = cluster.has_lost;  // a rank that cannot help lives, and takes part in MPI_Finalize
     if (hello->is_ready == 0) {
@@ -97,23 +98,19 @@ static void greet(AppStudy* s, int rank, const ClusterHello* hello)
     }
 }
 
-static bool is_dead(int rank, double now)
-{
-    const Worker* w = &cluster.workers[rank];
-    bool is_gone = w->is_here && w->pid > 0 && kill(w->pid, 0) != 0 && errno == ESRCH;
-    bool is_silent = w->state == WORKER_READY && now - w->heard > CLUSTER_SILENCE;
-    return is_gone || is_silent || cluster_lifeline_is_dead(rank);
-}
-
 static void check_workers(AppStudy* s)
 {
-    double now = wall_time();
     for (int rank = 1; rank < cluster.nrank; rank++) {
-        Worker* w = &cluster.workers[rank];
-        if (w->state != WORKER_GONE && is_dead(rank, now)) {
+        const Worker* w = &cluster.workers[rank];
+        double silence = cluster.clock - w->heard;
+        if (w->state == WORKER_GONE) {
+            continue;
+        }
+        if (cluster_link_is_dead(rank)) {
             lose(s, rank, "has died");
-        } else if (w->state == WORKER_UNKNOWN && now - w->heard > 5.0 * CLUSTER_SILENCE) {
-            lose(s, rank, "has not responded");
+        } else if (silence > (w->state == WORKER_READY ? CLUSTER_SILENCE : CLUSTER_LOADING)) {
+            lose(s, rank, "does not respond");
+            cluster_link_end(rank);
         }
     }
 }
@@ -138,7 +135,7 @@ static bool send_reference(AppStudy* s, int rank, int run)
         return true;
     }
     char* line = itm_study_write_run(s->study, reference);
-    bool is_sent = line != NULL && cluster_send(line, strlen(line), rank, TAG_REFERENCE);
+    bool is_sent = line != NULL && cluster_link_send(rank, TAG_REFERENCE, line, strlen(line));
     w->has_reference[reference - s->info.nrun] = is_sent;
     free(line);
     return is_sent;
@@ -156,8 +153,9 @@ static void deal(AppStudy* s)
             int run = cluster.queue[--cluster.nqueue];
             w->runs[w->nrun++] = run;
             cluster.nbusy++;
-            if (!send_reference(s, rank, run) || !cluster_send(&run, sizeof run, rank, TAG_WORK)) {
+            if (!send_reference(s, rank, run) || !cluster_link_send(rank, TAG_WORK, &run, sizeof run)) {
                 lose(s, rank, "cannot be reached");
+                cluster_link_end(rank);
             }
         }
     }
@@ -165,17 +163,12 @@ static void deal(AppStudy* s)
 
 // ---------------------------------------------------------------------------- outcomes
 
-static void take_line(AppStudy* s, int rank, const MPI_Status* status)
+static void take_line(AppStudy* s, const ClusterMessage* message)
 {
-    Worker* w = &cluster.workers[rank];
-    char* line = cluster_receive(status);
+    Worker* w = &cluster.workers[message->rank];
+    const char* line = message->bytes;
     int run = ITM_NONE;
     ItmError error = {0};
-    if (line == NULL) {
-        fprintf(stderr, "interim-mpi: out of memory\n");
-        s->has_failed = true;
-        return;
-    }
     bool is_held = false;
     // the number stands first; the outcome is taken only from the rank that holds the run, so that each is taken once
     if (sscanf(line, "{\"run\":%d", &run) == 1) {
@@ -199,33 +192,18 @@ static void take_line(AppStudy* s, int rank, const MPI_Status* status)
             app_study_take(s, run, cluster.nbusy);
         }
     }
-    free(line);
 }
 
-static bool take_message(AppStudy* s)
+static void take_message(AppStudy* s, const ClusterMessage* message)
 {
-    int has_message = 0;
-    MPI_Status status;
-    if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has_message, &status) != MPI_SUCCESS || !has_message) {
-        return false;
+    cluster.workers[message->rank].heard = cluster.clock;
+    if (message->tag == TAG_HELLO && message->count == sizeof(ClusterHello)) {
+        ClusterHello hello;
+        memcpy(&hello, message->bytes, sizeof hello);
+        greet(s, message->rank, &hello);
+    } else if (message->tag == TAG_DONE) {
+        take_line(s, message);
     }
-    int rank = status.MPI_SOURCE;
-    char nothing;
-    ClusterHello hello;
-    cluster.workers[rank].heard = wall_time();
-    switch (status.MPI_TAG) {
-    case TAG_HELLO:
-        cluster_take(&hello, sizeof hello, &status);
-        greet(s, rank, &hello);
-        break;
-    case TAG_DONE:
-        take_line(s, rank, &status);
-        break;
-    default:
-        cluster_take(&nothing, 1, &status);
-        cluster_send(&nothing, 1, rank, TAG_PONG);
-    }
-    return true;
 }
 
 void cluster_deal(AppStudy* s, const int* runs, int count)
@@ -241,16 +219,16 @@ void cluster_deal(AppStudy* s, const int* runs, int count)
         cluster.queue[i] = runs[count - 1 - i];
     }
     cluster.nqueue = count;
-    double checked = wall_time();
     while (cluster.nqueue + cluster.nbusy > 0 && app_signals_get() == 0 && !s->has_failed) {
+        ClusterMessage message;
         deal(s);
-        if (!take_message(s)) {
-            cluster_pause();
+        cluster_link_wait(LISTEN);
+        advance_clock();
+        while (cluster_link_take(&message)) {
+            take_message(s, &message);
+            free(message.bytes);
         }
-        if (wall_time() - checked > 0.1) {
-            check_workers(s);
-            checked = wall_time();
-        }
+        check_workers(s);
         if (count_living() == 0) {
             fprintf(stderr, "interim-mpi: no rank is left to execute %d runs; continue with --resume\n",
                     cluster.nqueue);
@@ -262,21 +240,16 @@ void cluster_deal(AppStudy* s, const int* runs, int count)
     cluster.queue = NULL;
 }
 
-void cluster_dismiss(void)
+bool cluster_deal_has_lost(void)
 {
-    static bool is_done;
-    int nrank = 1, can_finalize = !cluster.has_lost;
-    MPI_Comm_size(MPI_COMM_WORLD, &nrank);
-    for (int rank = 1; rank < nrank && !is_done; rank++) {
-        if (cluster.workers == NULL || cluster.workers[rank].state != WORKER_GONE || can_finalize) {
-            cluster_send(&can_finalize, sizeof can_finalize, rank, TAG_STOP);
-        }
-    }
-    for (int rank = 0; cluster.workers != NULL && rank < nrank; rank++) {
+    return cluster.has_lost || cluster_link_find_dead() != ITM_NONE;
+}
+
+void cluster_deal_free(void)
+{
+    for (int rank = 0; cluster.workers != NULL && rank < cluster.nrank; rank++) {
         free(cluster.workers[rank].has_reference);
     }
     free(cluster.workers);
     cluster.workers = NULL;
-    cluster_can_finalize = can_finalize != 0;
-    is_done = true;
 }

@@ -3,24 +3,17 @@
 //   mpirun -n 4 interim-mpi run cranes.yaml -o cranes.csv
 #include "cluster.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-bool cluster_can_finalize = true;
-ClusterHello cluster_dealer;
+// How this rank ends.
+static bool has_stop;      // rank 0 has said so
+static bool can_finalize;  // all ranks live and call MPI_Finalize
 
-static bool has_served;
-
-static int serve(AppStudy* s)
-{
-    has_served = true;
-    return cluster_serve(s);
-}
-
-static const AppStudyEngine DEALER = {.execute = cluster_deal, .release = cluster_dismiss}, WORKER = {.serve = serve};
+static const AppStudyEngine DEALER = {.execute = cluster_deal}, WORKER = {.serve = cluster_serve};
 
 void cluster_describe(ClusterHello* hello, const AppStudy* s)
 {
@@ -31,72 +24,68 @@ void cluster_describe(ClusterHello* hello, const AppStudy* s)
     snprintf(hello->signature, sizeof hello->signature, "%zu %.40s", strlen(signature), hash != NULL ? hash : "");
 }
 
-void cluster_pause(void)
+// ---------------------------------------------------------------------------- end
+
+static volatile sig_atomic_t limit_status;
+
+static void give_up(int signal)
 {
-    nanosleep(&(struct timespec){.tv_nsec = CLUSTER_PAUSE}, NULL);
+    static const char TEXT[] = "interim-mpi: not all ranks have started or ended in time; has one died?\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, TEXT, sizeof TEXT - 1);
+    _exit(limit_status);
 }
 
-// ---------------------------------------------------------------------------- messages
-
-// A message under way with its bytes.
-typedef struct Message {
-    struct Message* next;
-    MPI_Request request;
-    char bytes[];
-} Message;
-
-static Message* messages;
-
-// Free the messages that have been sent.
-static void collect(void)
+// End with this status where ranks that died leave an MPI call waiting for longer than CLUSTER_MEETING.
+static void limit(int status)
 {
-    for (Message** at = &messages; *at != NULL;) {
-        int is_sent = 0;
-        Message* message = *at;
-        MPI_Test(&message->request, &is_sent, MPI_STATUS_IGNORE);
-        if (is_sent) {
-            *at = message->next;
-            free(message);
-        } else {
-            at = &message->next;
+    struct sigaction act = {.sa_handler = give_up};
+    limit_status = status;
+    sigaction(SIGALRM, &act, NULL);
+    alarm((unsigned)CLUSTER_MEETING);
+}
+
+static void unlimit(void)
+{
+    alarm(0);
+}
+
+bool cluster_take_stop(const ClusterMessage* message)
+{
+    int word = 0;
+    if (message->tag != TAG_STOP || message->count != sizeof word) {
+        return false;
+    }
+    memcpy(&word, message->bytes, sizeof word);
+    can_finalize = word != 0;
+    has_stop = true;
+    return true;
+}
+
+// Rank 0 has written everything and tells the others how to end.
+static void send_stop(int nrank, bool are_all_alive)
+{
+    int word = are_all_alive;
+    can_finalize = are_all_alive;
+    for (int rank = 1; rank < nrank; rank++) {
+        cluster_link_send(rank, TAG_STOP, &word, sizeof word);
+    }
+}
+
+// Until rank 0 has ended, in one way or the other.
+static void await_stop(void)
+{
+    ClusterMessage message;
+    while (!has_stop && !cluster_link_is_dead(0)) {
+        cluster_link_wait(1.0);
+        while (cluster_link_take(&message)) {
+            cluster_take_stop(&message);
+            free(message.bytes);
         }
     }
 }
 
-bool cluster_send(const void* bytes, size_t count, int rank, ClusterTag tag)
-{
-    Message* message = malloc(sizeof *message + count);
-    collect();
-    if (message == NULL) {
-        return false;
-    }
-    memcpy(message->bytes, bytes, count);
-    if (MPI_Isend(message->bytes, (int)count, MPI_BYTE, rank, (int)tag, MPI_COMM_WORLD, &message->request) !=
-        MPI_SUCCESS) {
-        free(message);
-        return false;
-    }
-    message->next = messages;
-    messages = message;
-    return true;
-}
-
-void cluster_take(void* bytes, size_t count, const MPI_Status* status)
-{
-    MPI_Recv(bytes, (int)count, MPI_BYTE, status->MPI_SOURCE, status->MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-char* cluster_receive(const MPI_Status* status)
-{
-    int count = 0;
-    MPI_Get_count(status, MPI_BYTE, &count);
-    char* text = malloc((size_t)count + 1);
-    if (text != NULL) {
-        cluster_take(text, (size_t)count, status);
-        text[count] = '\0';
-    }
-    return text;
-}
+// ---------------------------------------------------------------------------- commands
 
 static bool is_offered(const char* word)
 {
@@ -126,49 +115,87 @@ static int run(int argc, char** argv, int rank, int nrank)
     if (nrank > 1 && is_run(argc, argv)) {
         app_run_engine = cluster_choose_run_engine(rank);
     } else if (nrank > 1) {
-        cluster_lifeline_open(rank, nrank);
         app_study_engine = rank == 0 ? &DEALER : &WORKER;
     }
     return app_main(argc, argv);
 }
 
+// Without a connection to all ranks there is no study; a system is then watched by MPI alone.
+static bool connect_all(int rank, int nrank, bool is_needed)
+{
+    if (nrank == 1 || cluster_link_open(rank, nrank) || !is_needed) {
+        return true;
+    }
+    for (int i = 1; i < nrank && rank == 0; i++) {
+        if (!cluster_link_is_open(i) || cluster_link_find_dead() == i) {
+            fprintf(
+                stderr,
+                "interim-mpi: rank %d cannot connect to rank 0 by TCP; check the network between their machines, or use --shard\n",
+                i);
+        }
+    }
+    return false;
+}
+
+// All that this rank has to do; then it waits for the others.
+static int work(int argc, char** argv, int rank, int nrank)
+{
+    bool has_link = rank > 0 && cluster_link_is_open(0);
+    int status = run(argc, argv, rank, nrank);
+    bool are_all_alive = true;
+    if (nrank > 1 && is_run(argc, argv)) {
+        are_all_alive = cluster_leave_run();
+    } else if (nrank > 1 && rank == 0) {
+        are_all_alive = !cluster_deal_has_lost();
+        cluster_deal_free();
+    } else if (nrank > 1 && !has_stop) {
+        cluster_refuse();
+    }
+    fflush(NULL);
+    if (rank == 0) {
+        send_stop(nrank, are_all_alive);
+    } else if (has_link) {
+        await_stop();
+        can_finalize = can_finalize && has_stop;
+    } else {
+        can_finalize = are_all_alive;
+    }
+    return status;
+}
+
 int main(int argc, char** argv)
 {
-    int rank = 0, nrank = 1;
+    int rank = 0, nrank = 1, status = APP_BAD_INPUT;
+    limit(APP_BAD_INPUT);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nrank);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    cluster_describe(&cluster_dealer, NULL);
-    MPI_Bcast(&cluster_dealer, (int)sizeof cluster_dealer, MPI_BYTE, 0, MPI_COMM_WORLD);
+    can_finalize = true;
+    bool is_connected = connect_all(rank, nrank, !is_run(argc, argv));
+    unlimit();
     if (rank > 0) {
         // rank 0 says what there is to say
         if (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL) {
             return APP_BAD_INPUT;
         }
     }
-    int status = run(argc, argv, rank, nrank);
-    if (nrank > 1 && is_run(argc, argv)) {
-        cluster_leave_run();
-    } else if (rank > 0 && !has_served) {
-        cluster_refuse();
-    } else if (rank == 0) {
-        cluster_dismiss();
+    if (is_connected) {
+        status = work(argc, argv, rank, nrank);
     }
-    fflush(NULL);
-    if (!cluster_can_finalize) {
-        // a rank has died: mpirun would wait for it. All files are written, so rank 0 ends the job
+    limit(status);
+    if (!can_finalize) {
+        // a rank has died: MPI_Finalize would wait for it. All files are written, so rank 0 ends the job
         if (rank == 0) {
+            fprintf(
+                stderr,
+                "interim-mpi: all files are written; if mpirun waits for a machine that has gone, end it with Ctrl-C\n");
+            fflush(NULL);
             MPI_Abort(MPI_COMM_WORLD, status);
         }
         _exit(status);
     }
-    double end = app_wall_time() + 2.0;
-    while (messages != NULL && app_wall_time() < end) {
-        collect();
-        cluster_pause();
-    }
     MPI_Finalize();
-    cluster_lifeline_close();  // not before: a rank that has not read its last message would take it for a death
+    cluster_link_close();  // not before: for the others this rank would have died
     return rank == 0 ? status : APP_FINISHED;
 }

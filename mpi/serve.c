@@ -1,104 +1,70 @@
 // All ranks but 0: execute the runs that rank 0 deals, each in a child process.
 #include "cluster.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define WAIT_BUSY 0.01  // s of waiting for a child between two looks at messages: the next run is here already
+#define WAIT_IDLE 0.1   // s of waiting for messages
 
 typedef struct Server {
     AppStudy* study;
     ItmStudyPool* pool;
     int queue[2 * CLUSTER_DEPTH];
     int nqueue;
-    double heard, pinged;  // wall times of the last message of rank 0 and of the last ping, s
-    bool has_worked;
-    bool is_orphan;  // rank 0 has died
+    double sent;  // wall time of the last sign of life, s
     bool is_over;
 } Server;
 
 static void send_line(Server* v, int run)
 {
     char* line = itm_study_write_run(v->study->study, run);
-    if (line == NULL || !cluster_send(line, strlen(line), 0, TAG_DONE)) {
+    if (line == NULL || !cluster_link_send(0, TAG_DONE, line, strlen(line))) {
         v->is_over = true;
     }
     free(line);
 }
 
-static void take_stop(const MPI_Status* status, bool* is_over)
+static void take_work(Server* v, const ClusterMessage* message)
 {
-    int can_finalize = 0;
-    cluster_take(&can_finalize, sizeof can_finalize, status);
-    cluster_can_finalize = can_finalize != 0;
-    *is_over = true;
-}
-
-static void take_work(Server* v, const MPI_Status* status)
-{
-    int run = ITM_NONE;
-    cluster_take(&run, sizeof run, status);
-    v->has_worked = true;
-    if (v->nqueue < 2 * CLUSTER_DEPTH) {
-        v->queue[v->nqueue++] = run;
+    if (message->count == sizeof v->queue[0] && v->nqueue < 2 * CLUSTER_DEPTH) {
+        memcpy(&v->queue[v->nqueue++], message->bytes, sizeof v->queue[0]);
     }
 }
 
-static void take_reference(Server* v, const MPI_Status* status)
+static void take_reference(Server* v, const ClusterMessage* message)
 {
-    char* line = cluster_receive(status);
-    if (line == NULL || itm_study_read_run(v->study->study, line, NULL, NULL) != ITM_OK) {
+    if (itm_study_read_run(v->study->study, message->bytes, NULL, NULL) != ITM_OK) {
         v->is_over = true;
     }
-    free(line);
 }
 
-static bool take_message(Server* v)
+static void take_messages(Server* v)
 {
-    int has_message = 0;
-    MPI_Status status;
-    char nothing;
-    if (MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &has_message, &status) != MPI_SUCCESS) {
-        v->is_over = true;
-        cluster_can_finalize = false;
+    ClusterMessage message;
+    while (!v->is_over && cluster_link_take(&message)) {
+        switch (message.tag) {
+        case TAG_WORK:
+            take_work(v, &message);
+            break;
+        case TAG_REFERENCE:
+            take_reference(v, &message);
+            break;
+        default:
+            v->is_over = cluster_take_stop(&message);
+        }
+        free(message.bytes);
     }
-    if (!has_message || v->is_over) {
-        return false;
-    }
-    v->heard = app_wall_time();
-    switch (status.MPI_TAG) {
-    case TAG_WORK:
-        take_work(v, &status);
-        break;
-    case TAG_REFERENCE:
-        take_reference(v, &status);
-        break;
-    case TAG_STOP:
-        take_stop(&status, &v->is_over);
-        break;
-    default:
-        cluster_take(&nothing, 1, &status);
-    }
-    return true;
+    v->is_over = v->is_over || cluster_link_is_dead(0);
 }
 
-// Signs of life in both directions: without one of rank 0 this rank ends.
-static void ping(Server* v)
+static void show_life(Server* v)
 {
     double now = app_wall_time();
-    char nothing = 0;
-    if (now - v->pinged > CLUSTER_PING) {
-        v->pinged = now;
-        cluster_send(&nothing, 1, 0, TAG_PING);
-    }
-    ClusterHello mine;
-    cluster_describe(&mine, NULL);
-    bool is_here = strcmp(mine.host, cluster_dealer.host) == 0;
-    double patience = v->has_worked ? CLUSTER_SILENCE : CLUSTER_PATIENCE;
-    bool is_gone = is_here && kill(cluster_dealer.pid, 0) != 0 && errno == ESRCH;
-    if (now - v->heard > patience || is_gone || cluster_lifeline_is_dead(0)) {
-        v->is_over = v->is_orphan = true;
+    if (now - v->sent > CLUSTER_BEAT) {
+        v->sent = now;
+        cluster_link_send(0, TAG_ALIVE, NULL, 0);
     }
 }
 
@@ -106,7 +72,15 @@ static void hello(const AppStudy* s)
 {
     ClusterHello mine;
     cluster_describe(&mine, s);
-    cluster_send(&mine, sizeof mine, 0, TAG_HELLO);
+    cluster_link_send(0, TAG_HELLO, &mine, sizeof mine);
+}
+
+static void start_next(Server* v)
+{
+    if (v->nqueue > 0 && itm_study_pool_get_busy(v->pool) == 0 &&
+        itm_study_pool_start(v->pool, v->queue[0], NULL) == ITM_OK) {
+        memmove(v->queue, v->queue + 1, (size_t)--v->nqueue * sizeof v->queue[0]);
+    }
 }
 
 int cluster_serve(AppStudy* s)
@@ -114,7 +88,7 @@ int cluster_serve(AppStudy* s)
     ItmStudyPoolOptions options = itm_default_study_pool_options();
     options.timeout = s->timeout;
     options.keep = s->keep;
-    Server v = {.study = s, .heard = app_wall_time()};
+    Server v = {.study = s, .sent = app_wall_time()};
     if (itm_study_pool_create(&v.pool, s->study, &options, NULL) != ITM_OK) {
         cluster_refuse();
         return APP_BAD_INPUT;
@@ -122,43 +96,21 @@ int cluster_serve(AppStudy* s)
     app_signals_catch();
     hello(s);
     while (!v.is_over) {
-        if (v.nqueue > 0 && itm_study_pool_get_busy(v.pool) == 0) {
-            if (itm_study_pool_start(v.pool, v.queue[0], NULL) == ITM_OK) {
-                memmove(v.queue, v.queue + 1, (size_t)--v.nqueue * sizeof v.queue[0]);
-            }
-        }
+        start_next(&v);
         bool is_busy = itm_study_pool_get_busy(v.pool) > 0;
-        int run = is_busy ? itm_study_pool_wait(v.pool, 1e-3) : ITM_NONE;
+        int run = is_busy ? itm_study_pool_wait(v.pool, WAIT_BUSY) : ITM_NONE;
         if (run != ITM_NONE) {
             send_line(&v, run);
         }
-        if (!take_message(&v) && !is_busy) {
-            cluster_pause();
-        }
-        ping(&v);
+        cluster_link_wait(is_busy ? 0.0 : WAIT_IDLE);
+        take_messages(&v);
+        show_life(&v);
     }
     itm_study_pool_destroy(v.pool);
-    if (v.is_orphan) {
-        MPI_Abort(MPI_COMM_WORLD, APP_BAD_INPUT);  // the journal has what is done; mpirun need not wait
-    }
     return APP_FINISHED;
 }
 
 void cluster_refuse(void)
 {
-    bool is_over = false;
     hello(NULL);
-    while (!is_over) {
-        int has_message = 0;
-        MPI_Status status;
-        MPI_Iprobe(0, TAG_STOP, MPI_COMM_WORLD, &has_message, &status);
-        if (has_message) {
-            take_stop(&status, &is_over);
-        } else if (cluster_lifeline_is_dead(0)) {
-            cluster_can_finalize = false;
-            is_over = true;
-        } else {
-            cluster_pause();
-        }
-    }
 }

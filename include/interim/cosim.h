@@ -723,13 +723,14 @@ typedef struct ItmPlacement {
     int rank;
 } ItmPlacement;
 
-// Choose the rank of every part: `places` (nplace, NULL: none) first, then the others so that all ranks have about the same cost.
+// Choose the rank of every part: `places` (nplace, NULL: none) first, then the others so that a step takes the least time. Mechanisms and their
+// partners are on different ranks only if that gains more than their messages take (message_time: wall time of one message, s).
 // Parts that must be on one rank stay together: subsystems connected by wires or by one interface model, mechanisms connected by
 // frames, foreign mechanisms and their partners. Parts whose state cannot be sent are on rank 0. ranks: of the mechanisms, then of
 // the subsystems (nmechanism + nsubsystem). The costs are measured by a few macro steps of `trial`, a system of its own, which is
 // of no use afterwards. ITM_ERR_INPUT: error->field is the name that cannot be placed.
-ITM_API ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, const ItmPlacement* places, int nplace,
-                                   ItmError* error);
+ITM_API ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, double message_time,
+                                   const ItmPlacement* places, int nplace, ItmError* error);
 // Join the other ranks, before the first step. ranks: from itm_ranks_choose in rank 0, ignored elsewhere. All ranks call it with the
 // same system. ITM_ERR_INPUT: they have different ones. ITM_ERR_IO: a rank cannot be reached.
 ITM_API ItmStatus itm_ranks_join(ItmCosim* cosim, const ItmTransport* transport, const int* ranks, ItmError* error);

@@ -288,6 +288,7 @@ struct ItmCosim {
     // state beyond that of the parts: steps so far, memories of the bonds, of the frame bonds, counters of the mechanisms
     double*  state;
     size_t   nstate;
+    bool     has_backup;     // a step has begun since the system was reset or restored
     char*    backup;         // whole state before the step
     char*    start;          // state to which a reset goes back
     bool     has_start;      // it is there: a static start; otherwise the parts' own starts

@@ -1,21 +1,33 @@
 // Which process steps which part.
 //
 // Parts that nothing but bonds between a mechanism and its partners connects may be on different ranks. A *unit* is a set of parts that
-// stay together; a *component* is a set of units that bonds or wires connect. Components are dealt whole, the costliest first, each to the rank with
-// the least cost so far; where one is more than its share, its units are dealt instead, which costs messages within the step.
+// stay together; a *component* is a set of units that bonds or wires connect. Either whole components are dealt, or units. Whole components need no
+// message within a step, so that its time is that of the rank with the most work. Divided ones wait for each other between mechanisms (M) and groups (G), and for
+// messages that each take time tau:
+//   whole     max over ranks of M + G
+//   divided   max over ranks of M  +  max over ranks of G  +  2 tau      (interface models there, impulses back)
+// The shorter of the two is chosen. Order and report of a step go to and from all ranks in any case.
 #include "cosim/cosim.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/union_find.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_RANKS 65536
 #define TRIAL_STEPS 20
-#define TRIAL_TIME 0.2  // s of wall time
-#define SHARE 1.1       // of the mean cost of a rank: a component of more than that is divided
+#define TRIAL_TIME 0.2        // s of wall time
+#define DIVIDED_MESSAGES 2.0  // one after the other within a step of a divided component
+
+// What is stepped at the same time.
+typedef enum Phase { MECHANISMS, GROUPS, PHASES } Phase;
+
+typedef struct Cost {
+    double phases[PHASES];  // s
+} Cost;
 
 // clang-format off
 // Parts are numbered mechanisms first, then subsystems.
@@ -25,8 +37,11 @@ typedef struct Chooser {
     int*    ranks;           // ITM_NONE: not yet                              (npart)
     int*    unit;            // set of each part                               (npart)
     int*    component;       //                                                (npart)
-    double* cost;            // of each part, then of each unit or component   (npart)    s
-    double* load;            // of each rank                                   (count)    s
+    int    *given, *whole;   // ranks by rule, and with whole components       (npart)
+    double* cost;            // of each part                                   (npart)    s
+    Cost*   sums;            // of each unit or component, at its first part   (npart)
+    Cost*   load;            // of each rank                                   (count)
+    double  message_time;    // tau                                                       s
 } Chooser;
 // clang-format on
 
@@ -142,7 +157,7 @@ static double get_cost(const Chooser* c, int part)
 }
 
 // The least time of a few steps: whatever else the machine does only adds to it.
-static void measure_costs(Chooser* c, double* before)
+static void measure_costs(Chooser* c)
 {
     ItmCosim* x = c->x;
     double start = itm_clock();
@@ -150,11 +165,11 @@ static void measure_costs(Chooser* c, double* before)
     x->is_trial = true;
     for (int n = 0; n < TRIAL_STEPS && status == ITM_OK && (n < 2 || itm_clock() - start < TRIAL_TIME); n++) {
         for (int i = 0; i < c->npart; i++) {
-            before[i] = get_cost(c, i);
+            c->sums[i].phases[0] = get_cost(c, i);
         }
         status = itm_cosim_step(x);
         for (int i = 0; i < c->npart; i++) {
-            double cost = get_cost(c, i) - before[i] + 1e-9;  // parts that cost nothing are spread too
+            double cost = get_cost(c, i) - c->sums[i].phases[0] + 1e-9;  // parts that cost nothing are spread too
             c->cost[i] = n == 0 || cost < c->cost[i] ? cost : c->cost[i];
         }
     }
@@ -230,68 +245,116 @@ static ItmStatus place_by_rule(Chooser* c, const ItmPlacement* places, int nplac
 
 // ---------------------------------------------------------------------------- the others
 
-// Sum the costs of all parts without a rank into the first of their set.
-static double sum_costs(const Chooser* c, int* set, double* sums)
+static double sum_phases(const Cost* cost)
 {
-    double most = 0.0;
-    memset(sums, 0, sizeof *sums * (size_t)c->npart);
+    return cost->phases[MECHANISMS] + cost->phases[GROUPS];
+}
+
+static void add_cost(Cost* sum, const Cost* cost)
+{
+    sum->phases[MECHANISMS] += cost->phases[MECHANISMS];
+    sum->phases[GROUPS] += cost->phases[GROUPS];
+}
+
+static Cost get_part_cost(const Chooser* c, int part)
+{
+    Cost cost = {{0.0, 0.0}};
+    cost.phases[part < c->x->nmechanism ? MECHANISMS : GROUPS] = c->cost[part];
+    return cost;
+}
+
+// The costs of all parts without a rank into the first of their set, of the others into the load of their rank.
+static void sum_costs(Chooser* c, int* set)
+{
+    memset(c->sums, 0, sizeof *c->sums * (size_t)c->npart);
+    memset(c->load, 0, sizeof *c->load * (size_t)c->count);
     for (int i = 0; i < c->npart; i++) {
-        if (c->ranks[i] == ITM_NONE) {
-            double* sum = &sums[itm_union_find(set, i)];
-            *sum += c->cost[i];
-            most = *sum > most ? *sum : most;
-        }
+        Cost cost = get_part_cost(c, i);
+        add_cost(c->ranks[i] == ITM_NONE ? &c->sums[itm_union_find(set, i)] : &c->load[c->ranks[i]], &cost);
     }
+}
+
+// The most of all ranks, in each phase and in both together.
+typedef struct Most {
+    Cost cost;
+    double sum;
+} Most;
+
+static Most include(Most most, const Cost* load)
+{
+    for (int i = 0; i < PHASES; i++) {
+        most.cost.phases[i] = fmax(most.cost.phases[i], load->phases[i]);
+    }
+    most.sum = fmax(most.sum, sum_phases(load));
     return most;
 }
 
-static int find_least(const Chooser* c)
+static double predict_time(const Chooser* c, const Most* most, bool is_divided)
 {
-    int least = 0;
-    for (int i = 1; i < c->count; i++) {
-        least = c->load[i] < c->load[least] ? i : least;
-    }
-    return least;
+    return is_divided ? sum_phases(&most->cost) + DIVIDED_MESSAGES * c->message_time : most->sum;
 }
 
-// Sets of parts, the costliest first, each to the rank with the least cost.
-static void deal(Chooser* c, int* set, double* sums)
+// The rank with which a step is shortest if it gets this set, too; of these the one with the least cost.
+static int find_rank(const Chooser* c, const Most* most, const Cost* sum, bool is_divided)
 {
-    for (;;) {
-        int next = ITM_NONE;
-        for (int i = 0; i < c->npart; i++) {
-            next = sums[i] > 0.0 && (next == ITM_NONE || sums[i] > sums[next]) ? i : next;
+    int best = 0;
+    double least = INFINITY;
+    for (int i = 0; i < c->count; i++) {
+        Cost load = c->load[i];
+        add_cost(&load, sum);
+        Most then = include(*most, &load);
+        double time = predict_time(c, &then, is_divided);
+        if (time < least || (time <= least && sum_phases(&c->load[i]) < sum_phases(&c->load[best]))) {
+            best = i;
+            least = time;
         }
-        if (next == ITM_NONE) {
-            return;
-        }
-        int rank = find_least(c);
-        c->load[rank] += sums[next];
-        sums[next] = 0.0;
+    }
+    return best;
+}
+
+static int find_costliest(const Chooser* c)
+{
+    int next = ITM_NONE;
+    for (int i = 0; i < c->npart; i++) {
+        double sum = sum_phases(&c->sums[i]);
+        next = sum > 0.0 && (next == ITM_NONE || sum > sum_phases(&c->sums[next])) ? i : next;
+    }
+    return next;
+}
+
+// Sets of parts, the costliest first; the time of a step.
+static double deal(Chooser* c, int* set, bool is_divided)
+{
+    Most most = {0};
+    sum_costs(c, set);
+    for (int i = 0; i < c->count; i++) {
+        most = include(most, &c->load[i]);
+    }
+    for (int next = find_costliest(c); next != ITM_NONE; next = find_costliest(c)) {
+        int rank = find_rank(c, &most, &c->sums[next], is_divided);
+        add_cost(&c->load[rank], &c->sums[next]);
+        most = include(most, &c->load[rank]);
+        c->sums[next] = (Cost){{0.0, 0.0}};
         for (int i = 0; i < c->npart; i++) {
             c->ranks[i] = c->ranks[i] == ITM_NONE && itm_union_find(set, i) == next ? rank : c->ranks[i];
         }
     }
+    return predict_time(c, &most, is_divided);
 }
 
-static void place_others(Chooser* c, double* sums)
+static void place_others(Chooser* c)
 {
-    double total = 0.0;
-    for (int i = 0; i < c->npart; i++) {
-        total += c->cost[i];
-        if (c->ranks[i] != ITM_NONE) {
-            c->load[c->ranks[i]] += c->cost[i];
-        }
+    size_t size = sizeof *c->ranks * (size_t)c->npart;
+    memcpy(c->given, c->ranks, size);
+    double whole = deal(c, c->component, false);
+    memcpy(c->whole, c->ranks, size);
+    memcpy(c->ranks, c->given, size);
+    if (deal(c, c->unit, true) >= whole) {
+        memcpy(c->ranks, c->whole, size);
     }
-    double most = sum_costs(c, c->component, sums);
-    bool is_divided = most > SHARE * total / c->count;
-    if (is_divided) {
-        sum_costs(c, c->unit, sums);
-    }
-    deal(c, is_divided ? c->unit : c->component, sums);
 }
 
-static ItmStatus choose(Chooser* c, const ItmPlacement* places, int nplace, double* sums, ItmError* error)
+static ItmStatus choose(Chooser* c, const ItmPlacement* places, int nplace, ItmError* error)
 {
     for (int i = 0; i < c->npart; i++) {
         c->ranks[i] = ITM_NONE;
@@ -304,36 +367,40 @@ static ItmStatus choose(Chooser* c, const ItmPlacement* places, int nplace, doub
         is_open = is_open || c->ranks[i] == ITM_NONE;
     }
     if (status == ITM_OK && is_open) {
-        measure_costs(c, sums);
-        place_others(c, sums);
+        measure_costs(c);
+        place_others(c);
     }
     return status;
 }
 
-ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, const ItmPlacement* places, int nplace,
-                           ItmError* error)
+ItmStatus itm_ranks_choose(int* ranks, ItmCosim* trial, int count, double message_time, const ItmPlacement* places,
+                           int nplace, ItmError* error)
 {
     size_t npart = trial != NULL ? (size_t)(trial->nmechanism + trial->nsubsystem) : 0;
-    if (ranks == NULL || trial == NULL || count < 1 || count > MOST_RANKS || nplace < 0 || nplace > (int)npart ||
-        (nplace > 0 && places == NULL) || trial->ranks != NULL) {
+    if (ranks == NULL || trial == NULL || count < 1 || count > MOST_RANKS || !(message_time >= 0.0) || nplace < 0 ||
+        nplace > (int)npart || (nplace > 0 && places == NULL) || trial->ranks != NULL) {
         return itm_error_set(
             error, ITM_ERR_ARGUMENT, __func__, NULL,
-            "ranks, trial or places is NULL, there are %d ranks or more places than parts, or trial has "
-            "joined ranks",
+            "ranks, trial or places is NULL, there are %d ranks or more places than parts, message_time is negative, or "
+            "trial has joined ranks",
             count);
     }
-    Chooser c = {.x = trial, .count = count, .npart = (int)npart, .ranks = ranks};
-    c.unit = calloc(2 * npart + 1, sizeof *c.unit);
-    c.cost = calloc(2 * npart + (size_t)count + 1, sizeof *c.cost);
+    Chooser c = {.x = trial, .count = count, .npart = (int)npart, .ranks = ranks, .message_time = message_time};
+    c.unit = calloc(4 * npart + 1, sizeof *c.unit);
+    c.cost = calloc(npart + 1, sizeof *c.cost);
+    c.sums = calloc(npart + (size_t)count + 1, sizeof *c.sums);
     ItmStatus status = ITM_OK;
-    if (c.unit == NULL || c.cost == NULL) {
+    if (c.unit == NULL || c.cost == NULL || c.sums == NULL) {
         status = itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     } else {
         c.component = c.unit + npart;
-        c.load = c.cost + 2 * npart;
-        status = choose(&c, places, nplace, c.cost + npart, error);
+        c.given = c.unit + 2 * npart;
+        c.whole = c.unit + 3 * npart;
+        c.load = c.sums + npart;
+        status = choose(&c, places, nplace, error);
     }
     free(c.unit);
     free(c.cost);
+    free(c.sums);
     return status;
 }

@@ -274,6 +274,7 @@ ItmStatus itm_cosim_restore(ItmCosim* x, const void* bytes, size_t size)
                              itm_cosim_get_state_size(x), size);
     }
     ItmStatus status = itm_ranks_order(x, ITM_RANKS_RESTORE, bytes, size);
+    x->has_backup = false;
     status = status == ITM_OK ? refuse_state(x, copy_in(x, bytes), "restored") : status;
     if (status == ITM_OK) {
         itm_pool_run(x->pool, measure_one, x, x->nmechanism);  // ports show the restored state
@@ -357,6 +358,7 @@ ItmStatus itm_cosim_reset(ItmCosim* x)
         x->assemblies[i].cost = 0.0;
     }
     ItmStatus status = itm_ranks_order(x, ITM_RANKS_RESET, NULL, 0);
+    x->has_backup = false;
     if (status == ITM_OK && x->has_start) {
         return refuse_state(x, copy_in(x, x->start), "restored");
     }
@@ -520,7 +522,9 @@ ItmStatus itm_cosim_abandon(ItmCosim* x, ItmStatus status)
             itm_foreign_cancel(x->mechanisms[i].foreign);
         }
     }
-    copy_in(x, x->backup);
+    if (x->has_backup) {
+        copy_in(x, x->backup);
+    }
     (void)itm_ranks_order(x, ITM_RANKS_ABANDON, NULL, 0);  // a process that cannot be reached has been reported
     x->driven = ITM_NONE;
     return status;
@@ -539,11 +543,17 @@ static void clear_failures(ItmCosim* x)
     }
 }
 
+static ItmStatus back_up(ItmCosim* x)
+{
+    x->has_backup = true;
+    return refuse_state(x, copy_out(x, x->backup), "saved");
+}
+
 static ItmStatus begin(ItmCosim* x)
 {
     itm_verdict_begin(x);
     clear_failures(x);
-    return refuse_state(x, copy_out(x, x->backup), "saved");
+    return back_up(x);
 }
 
 ItmStatus itm_cosim_prepare(ItmCosim* x)
@@ -636,7 +646,7 @@ ItmStatus itm_cosim_step_free(ItmCosim* x)
         return itm_cosim_step(x);
     }
     itm_verdict_begin(x);
-    copy_out(x, x->backup);
+    (void)back_up(x);
     ItmStatus status = itm_step(part->model, part->data);
     if (status != ITM_OK) {
         x->error = *itm_data_get_error(part->data);

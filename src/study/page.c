@@ -335,8 +335,8 @@ static void add_importance(Page* p)
         p, "effects", "Which factors matter",
         has_indices
             ? "Share of the variance that a factor explains alone (first bar) and with all others (second bar). "
-              "Black: 95 % intervals by resampling."
-            : "Rank correlation of response and factor: 1 or -1 is a monotonic dependence, 0 none. Black: 95 % "
+              "Whiskers: 95 % intervals by resampling."
+            : "Rank correlation of response and factor: 1 or -1 is a monotonic dependence, 0 none. Whiskers: 95 % "
               "intervals by resampling.");
     for (int i = 0; i < p->study->responses.count; i++) {
         if (has_indices) {

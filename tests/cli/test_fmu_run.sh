@@ -152,7 +152,38 @@ END
     [ ! -e bare.csv ] || fail "the run has started"
 }
 
-for case in check_runs_the_fmu an_fmu_without_state_runs run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
+# Each run of a study has the FMU in a process of its own; the journal holds the hash of the FMU's file.
+a_study_goes_on_after_kill_9() {
+    cp "$examples/hydraulics.fmu" own.fmu
+    cat >study.yaml <<END
+model: $source/examples/fmu/crane.yaml
+set: {subsystems.hydraulics.file: $PWD/own.fmu, run.duration: 1 s}
+factors: {m_p: {from: 200 kg, to: 300 kg}}
+design: {type: latin-hypercube, runs: 8, seed: 1}
+responses: {length: {final: crane.cyl1.length}}
+END
+    expect 0 "$interim" study study.yaml -q -o whole.csv
+    [ "$(grep -c ',finished,' whole.csv)" -eq 8 ] || { cat whole.csv; fail "not all finished"; }
+    "$interim" study study.yaml -q -o cut.csv -j 2 >/dev/null 2>&1 &
+    pid=$!
+    while [ "$(cat cut.journal 2>/dev/null | wc -l)" -lt 3 ] && kill -0 "$pid"; do sleep 0.01; done
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    pid=''
+    [ "$(wc -l <cut.journal)" -lt 9 ] || fail "nothing is left to do"
+    expect 0 "$interim" study study.yaml -q -o cut.csv --resume
+    cmp whole.csv cut.csv
+    cmp whole.h5 cut.h5
+    expect 0 "$interim" rerun cut.csv -q
+    # another FMU under the same name
+    printf x >>own.fmu
+    expect 1 "$interim" study study.yaml -q -o cut.csv --resume
+    err_has "belongs to another study"
+    expect 1 "$interim" rerun cut.csv -q
+    err_has "have changed since"
+}
+
+for case in a_study_goes_on_after_kill_9 check_runs_the_fmu an_fmu_without_state_runs run_and_compare_agree inputs_follow_a_file endless_events_end_the_run \
     crash_ends_a_run_with_status_2 messages_are_in_the_report crane_of_the_guide_runs \
     foreign_mechanisms_are_checked_and_inspected a_killed_run_continues_bit_for_bit; do
     run_case "$case"

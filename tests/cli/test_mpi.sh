@@ -14,11 +14,11 @@ set: {run.duration: $1}
 factors:
   L: {from: 0.5 m, to: 2 m}
   start: {distribution: normal, mean: 60 deg, std: 10 deg}
-design: {type: sobol, runs: 40, seed: 7}
+design: {type: sobol, runs: 20, seed: 7}
 responses:
   angle: {final: hinge.angle}
   error: {rms_difference: hinge.angle}
-reference: {run.step: 0.5 ms, parameters.L: 1 m}
+reference: {parameters.L: 1 m}
 END
     expect 0 "$interim" study study.yaml -q -o whole.csv
 }
@@ -64,41 +64,51 @@ any_number_of_ranks_gives_the_same_tables() {
         mpi -n $n "$program" study study.yaml -q -o n$n.csv 2>err.txt || fail "$(cat err.txt)"
         same n$n
     done
-    mpi --mca btl tcp,self -n 3 "$program" study study.yaml -q -o tcp.csv 2>err.txt || fail "$(cat err.txt)"
-    same tcp
     over="$source/examples/pendulum.yaml --until 0.3s --over parameters.L=0.5m:2m:9 --signals hinge.angle --no-costs -q"
     expect 0 "$interim" sweep $over -o sweep.csv
     mpi -n 3 "$program" sweep $over -o ranks.csv
     cmp sweep.csv ranks.csv
 }
 
-a_dead_rank_s_runs_are_dealt_again() {
+# kill_rank NUMBER LINES: when the journal has so many; the lines travel in several pieces, so that the rank may be sending one
+kill_rank() {
+    wait_for_lines cut.journal "$2"
+    kill -KILL "$(rank "$1")"
+}
+
+# wait_until_noticed RANK: within a second, of looks 20 ms apart
+wait_until_noticed() {
+    tries=0
+    until grep -q "rank $1 on .* has died" err.txt; do
+        [ $tries -lt 50 ] || { cat err.txt; fail "rank $1: not noticed within a second"; }
+        sleep 0.02
+        tries=$((tries + 1))
+    done
+}
+
+a_dead_rank_s_runs_are_dealt_again_and_those_of_rank_0_resumed() {
     pendulum "20 s"
-    rm -f cut.*
     start
-    wait_for_lines cut.journal 6
-    kill -KILL $(rank 2)
-    wait_for_lines cut.journal 12
-    kill -KILL $(rank 3)
+    kill_rank 2 4
+    wait_until_noticed 2
+    kill_rank 3 12
+    wait_until_noticed 3
     status=0
     wait "$pid" || status=$?
     pid=
     [ "$status" -eq 0 ] || { cat err.txt; fail "status $status"; }
-    err_has "rank 2"
     err_has "dealing again"
     same cut
-    # the costs tell which runs were begun twice
-    awk -F, 'NR > 1 && $2 > 1' cut.costs.csv | grep -q . || fail "no run was repeated"
-}
+    # costs and journal agree on how often a run was begun again
+    again=$(awk -F, 'NR > 1 { sum += $2 - 1 } END { print sum }' cut.costs.csv)
+    [ "$again" -gt 0 ] && [ "$again" -eq "$(grep -c '^{"repeated"' cut.journal)" ] || fail "$again runs begun again"
 
-without_rank_0_the_study_is_resumed() {
-    pendulum "20 s"
     rm -f cut.*
     start
-    wait_for_lines cut.journal 10
-    kill -KILL $(rank 0)
+    kill_rank 0 10
     wait "$pid" || true
     pid=
+    [ ! -e cut.h5 ] || fail "complete without rank 0"
     [ "$(wc -l <cut.journal)" -ge 10 ]
     mpi -n 2 "$program" study study.yaml -q -o cut.csv --resume 2>err.txt || fail "$(cat err.txt)"
     same cut
@@ -119,11 +129,9 @@ mistakes_are_said_once() {
 one_system_over_ranks_has_the_bytes_of_one_process() {
     "$source/examples/cranes.sh" 6 >cranes.yaml
     expect 0 "$interim" run cranes.yaml --until 1s -q -o one.csv
-    for n in 2 4; do
-        mpi --mca btl tcp,self -n $n "$program" run cranes.yaml --until 1s -o n$n.csv >out.txt 2>err.txt || fail "$(cat err.txt)"
-        grep -q "ranks  *$n, .* per communication point" out.txt || fail "no cost of messages"
-        cmp one.csv n$n.csv
-    done
+    mpi --mca btl tcp,self -n 3 "$program" run cranes.yaml --until 1s -o ranks.csv >out.txt 2>err.txt || fail "$(cat err.txt)"
+    grep -q "ranks  *3, [2468] of 12 parts on rank 0; per communication point" out.txt || { cat out.txt; fail "no cost of messages, or cranes are not spread"; }
+    cmp one.csv ranks.csv
     # a crane on one rank, its circuit on the other
     mpi --mca btl tcp,self -n 2 "$program" run cranes.yaml --until 1s -q -o apart.csv --set cosim.placement.crane1=1 \
         --set cosim.placement.hydraulics1=0 2>err.txt || fail "$(cat err.txt)"
@@ -132,9 +140,9 @@ one_system_over_ranks_has_the_bytes_of_one_process() {
 
 a_dead_rank_ends_the_run_with_a_checkpoint() {
     "$source/examples/cranes.sh" 4 >cranes.yaml
-    expect 0 "$interim" run cranes.yaml --until 30s -q -o one.csv
+    expect 0 "$interim" run cranes.yaml --until 20s -q -o one.csv
     rm -f cut.*
-    mpirun --allow-run-as-root --oversubscribe --enable-recovery -n 3 "$program" run cranes.yaml --until 30s -q \
+    mpirun --allow-run-as-root --oversubscribe --enable-recovery -n 3 "$program" run cranes.yaml --until 20s -q \
         -o cut.csv >mpi.txt 2>err.txt &
     pid=$! job=$!
     wait_for_bytes cut.checkpoint.rows 20000
@@ -145,14 +153,13 @@ a_dead_rank_ends_the_run_with_a_checkpoint() {
     err_has "has died"
     [ -s cut.checkpoint ] || fail "no checkpoint"
     # any number of ranks continues it, one process too
-    mpi -n 2 "$program" run cranes.yaml --until 30s -q -o cut.csv --resume 2>err.txt || fail "$(cat err.txt)"
+    mpi -n 2 "$program" run cranes.yaml --until 20s -q -o cut.csv --resume 2>err.txt || fail "$(cat err.txt)"
     cmp one.csv cut.csv
 }
 
 if command -v mpirun >/dev/null; then
     run_case any_number_of_ranks_gives_the_same_tables
-    run_case a_dead_rank_s_runs_are_dealt_again
-    run_case without_rank_0_the_study_is_resumed
+    run_case a_dead_rank_s_runs_are_dealt_again_and_those_of_rank_0_resumed
     run_case mistakes_are_said_once
     run_case one_system_over_ranks_has_the_bytes_of_one_process
     run_case a_dead_rank_ends_the_run_with_a_checkpoint

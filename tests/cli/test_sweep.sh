@@ -154,6 +154,11 @@ the_page_shows_runs_over_time() {
     expect 0 env TMPDIR="$PWD/folder" "$interim" sweep "$model" --until 1s --over run.step=1ms,2ms --signals hinge.angle -o t.csv --report t.html
     grep -q "Over time" t.html || fail "the page shows no runs over time"
     [ -z "$(ls folder)" ] || fail "left: $(ls folder)"
+    # an empty name is none; without a folder there is a page all the same, and it is said what it lacks
+    expect 0 env TMPDIR= "$interim" sweep "$model" --until 1s --over run.step=1ms,2ms --signals hinge.angle -o t.csv --report t.html
+    grep -q "Over time" t.html || fail "the page shows no runs over time with an empty TMPDIR"
+    expect 0 env TMPDIR=/nowhere "$interim" sweep "$model" --until 1s --over run.step=1ms,2ms --signals hinge.angle -o t.csv --report t.html
+    err_has "set TMPDIR to a folder that can be written"
 }
 
 the_number_of_processes_does_not_matter() {

@@ -1,6 +1,8 @@
 // One system over several processes: here threads with queues between them. Whatever the placement, the bits are those of one process.
 #include "system.h"
 
+#include "cosim/cosim.h"
+
 #include <pthread.h>
 
 enum { MOST_RANKS = 4, LIVES = 1000000 };
@@ -131,7 +133,7 @@ static void start(Cluster* c, const char* path, const char* const* overrides, in
     ItmTransport transport = make_transport(&c->ranks[0]);
     CHECK_OK(itm_file_create_cosim(&trial, c->s.file, NULL, &error), &error);
     assert_true(itm_cosim_get_mechanism_count(trial) + itm_cosim_get_subsystem_count(trial) <= 64);
-    CHECK_OK(itm_ranks_choose(ranks, trial, count, places, nplace, &error), &error);
+    CHECK_OK(itm_ranks_choose(ranks, trial, count, 0.0, places, nplace, &error), &error);
     itm_cosim_destroy(trial);
     CHECK_OK(itm_ranks_join(c->s.x, &transport, ranks, &error), &error);
 }
@@ -382,23 +384,93 @@ static void a_rank_that_dies_leaves_the_last_communication_point(void** state)
     system_finish(&alone);
 }
 
-// With equal parts all ranks get about the same, and a component that is more than its share is divided.
-static void parts_are_placed_by_their_cost(void** state)
+// The outputs of the start are due before the first step: there is nothing to take back.
+static void a_rank_that_dies_before_the_first_step_leaves_the_start(void** state)
+{
+    (void)state;
+    enum { JOINING = 3, ECHOES = 2 * 20 };  // messages that rank 1 receives before it is asked for outputs
+    Cluster c;
+    const char* path = ITM_SOURCE_DIR "/examples/crane-double.yaml";
+    System alone = system_load(path, NULL, 0);
+    start(&c, path, NULL, 0, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, JOINING + ECHOES);
+    assert_int_equal(itm_cosim_compute_outputs(c.s.x, c.s.y), ITM_ERR_IO);
+    assert_int_equal(itm_cosim_abandon(c.s.x, ITM_ERR_IO), ITM_ERR_IO);
+    expect_same_states(&alone, &c.s);
+    end(&c);
+    system_finish(&alone);
+}
+
+// Carts, and circuits with a cylinder for each.
+#define CART(name)                                                                                                     \
+    "  " name ":\n"                                                                                                    \
+    "    type: multibody\n"                                                                                            \
+    "    bodies: {cart: {mass: 100 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0.5 m, 0, 0]}}\n"           \
+    "    joints: {rail: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"                  \
+    "    forces: {cyl: {type: actuator, bodies: [ground, cart], at_a: [0, 0, 0], at_b: [0.5 m, 0, 0]}}\n"
+#define CIRCUIT(name)                                                                                                  \
+    "  " name                                                                                                          \
+    ":\n    type: hydraulics\n    step: 0.1 ms\n    fluids: {oil: {density: 850 kg/m^3, bulk_modulus: 1.5 GPa}}\n    nodes:\n"
+#define HOSES(n)                                                                                                       \
+    "      piston" n ": {type: hose, volume: 30 cm^3, wall_modulus: 150 MPa, pressure: 2 MPa}\n"                       \
+    "      rod" n ": {type: hose, volume: 30 cm^3, wall_modulus: 150 MPa, pressure: 2 MPa}\n"
+#define CYLINDER(n)                                                                                                    \
+    "      cyl" n ": {type: cylinder, ports: [piston" n ", rod" n "], bore: 80 mm, rod: 35 mm, stroke: 0.3 m, "        \
+    "start_length: 0.5 m, start_extension: 50 mm, wall_modulus: 31.5 GPa, viscous: 1e4 N s/m}\n"
+#define COSIM "cosim:\n  macro_step: 1 ms\n  coupling: rim\n  bonds:\n"
+
+// Two carts on one circuit take their steps at the same time on two ranks. That is worth two messages, or it is not.
+static void connected_parts_are_divided_where_that_gains_more_than_messages_take(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "subsystems:\n" CART("one") CART("two") CIRCUIT("hydraulics") HOSES("1")
+        HOSES("2") "    elements:\n" CYLINDER("1") CYLINDER("2") COSIM
+        "    one.cyl: hydraulics.cyl1\n    two.cyl: hydraulics.cyl2\n";
+    static const double TIMES[] = {0.0, 10.0};  // s; carts take microseconds
+    for (int i = 0; i < 2; i++) {
+        System s = system_parse(TEXT, NULL, 0);
+        int ranks[3];
+        ItmError error = {0};
+        CHECK_OK(itm_ranks_choose(ranks, s.x, 2, TIMES[i], NULL, 0, &error), &error);
+        assert_int_equal(ranks[0] != ranks[1], i == 0);
+        assert_true(ranks[2] == ranks[0] || ranks[2] == ranks[1]);
+        system_finish(&s);
+    }
+}
+
+// Two carts with circuits of their own need no messages within a step.
+static void parts_without_a_connection_are_spread_whatever_messages_take(void** state)
+{
+    (void)state;
+    static const char TEXT[] = "subsystems:\n" CART("one") CART("two") CIRCUIT("left")
+        HOSES("1") "    elements:\n" CYLINDER("1") CIRCUIT("right") HOSES("2") "    elements:\n" CYLINDER("2") COSIM
+        "    one.cyl: left.cyl1\n    two.cyl: right.cyl2\n";
+    System s = system_parse(TEXT, NULL, 0);
+    int ranks[4];
+    ItmError error = {0};
+    CHECK_OK(itm_ranks_choose(ranks, s.x, 2, 10.0, NULL, 0, &error), &error);
+    assert_int_not_equal(ranks[0], ranks[1]);
+    assert_int_equal(ranks[0], ranks[2]);
+    assert_int_equal(ranks[1], ranks[3]);
+    system_finish(&s);
+}
+
+// A mechanism and its circuit take turns: apart they would only wait for messages.
+static void a_mechanism_stays_with_its_only_circuit(void** state)
 {
     (void)state;
     System s = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", NULL, 0);
     int ranks[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
     ItmError error = {0};
-    CHECK_OK(itm_ranks_choose(ranks, s.x, 2, NULL, 0, &error), &error);
-    assert_true(ranks[0] >= 0 && ranks[0] < 2 && ranks[1] >= 0 && ranks[1] < 2);
-    assert_int_not_equal(ranks[0], ranks[1]);
-    CHECK_OK(itm_ranks_choose(ranks, s.x, 1, NULL, 0, &error), &error);
+    CHECK_OK(itm_ranks_choose(ranks, s.x, 2, 0.0, NULL, 0, &error), &error);
+    assert_true(ranks[0] >= 0 && ranks[0] < 2);
+    assert_int_equal(ranks[0], ranks[1]);
+    CHECK_OK(itm_ranks_choose(ranks, s.x, 1, 0.0, NULL, 0, &error), &error);
     assert_int_equal(ranks[0], 0);
-    assert_int_equal(itm_ranks_choose(ranks, s.x, 2, (ItmPlacement[]){{"crnae", 1}}, 1, &error), ITM_ERR_INPUT);
+    assert_int_equal(itm_ranks_choose(ranks, s.x, 2, 0.0, (ItmPlacement[]){{"crnae", 1}}, 1, &error), ITM_ERR_INPUT);
     assert_string_equal(error.message, "there is no mechanism or subsystem 'crnae'");
     system_finish(&s);
     System cut = system_load(ITM_SOURCE_DIR "/examples/crane-cut.yaml", NULL, 0);
-    assert_int_equal(itm_ranks_choose(ranks, cut.x, 2, (ItmPlacement[]){{"load", 1}, {"crane", 0}}, 2, &error),
+    assert_int_equal(itm_ranks_choose(ranks, cut.x, 2, 0.0, (ItmPlacement[]){{"load", 1}, {"crane", 0}}, 2, &error),
                      ITM_ERR_INPUT);
     assert_non_null(strstr(error.message, "must be on the same rank"));
     system_finish(&cut);
@@ -414,7 +486,10 @@ int main(void)
         cmocka_unit_test(a_system_that_is_reset_or_restored_goes_on_with_the_same_bits),
         cmocka_unit_test(a_failure_is_reported_as_by_one_process),
         cmocka_unit_test(a_rank_that_dies_leaves_the_last_communication_point),
-        cmocka_unit_test(parts_are_placed_by_their_cost),
+        cmocka_unit_test(a_rank_that_dies_before_the_first_step_leaves_the_start),
+        cmocka_unit_test(connected_parts_are_divided_where_that_gains_more_than_messages_take),
+        cmocka_unit_test(parts_without_a_connection_are_spread_whatever_messages_take),
+        cmocka_unit_test(a_mechanism_stays_with_its_only_circuit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
