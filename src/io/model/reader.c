@@ -487,8 +487,10 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     bool is_nothing = node->kind == ITM_NODE_SCALAR && node->length == 0;
     if (node->kind != ITM_NODE_MAP && !is_nothing) {
         char found[64];
-        itm_reader_fail(r, node, "%s is a mapping (key: value), found %s", what,
-                        itm_document_describe(node, found, sizeof found));
+        bool is_results = node->kind == ITM_NODE_SCALAR && strncmp(node->text, "time,", 5) == 0;
+        itm_reader_fail(r, node, "%s is a mapping (key: value), found %s%s", what,
+                        itm_document_describe(node, found, sizeof found),
+                        is_results ? "; this is a table of results: use interim report, plot or compare" : "");
         return false;
     }
     return true;
@@ -513,6 +515,18 @@ static const char* const SECTION_OF[][2] = {
     {"macro_step", "cosim"},  {"coupling", "cosim"},
 };
 
+// Keys that show that another kind of file was given.
+static const struct {
+    const char *what, *key, *hint;
+} FOREIGN_KEYS[] = {
+    {"a model file", "model", "this is a study file: use interim study"},
+    {"a model file", "factors", "this is a study file: use interim study"},
+    {"a model file", "results", "this file describes results: give the .csv file to interim report, plot or compare"},
+    {"a study", "parameters", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+    {"a study", "multibody", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+    {"a study", "subsystems", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+};
+
 static const char* find_section(const char* what, const char* key)
 {
     for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0] && strcmp(what, "a model file") == 0; i++) {
@@ -530,6 +544,12 @@ static void fail_unknown_key(ItmReader* r, const ItmNode* key, const char* what,
     for (size_t i = 0; i < sizeof RENAMED_KEYS / sizeof RENAMED_KEYS[0]; i++) {
         if (strcmp(what, RENAMED_KEYS[i].map) == 0 && strcmp(key->text, RENAMED_KEYS[i].former) == 0) {
             itm_reader_fail(r, key, "%s is now '%s' in %s", found, RENAMED_KEYS[i].present, what);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof FOREIGN_KEYS / sizeof FOREIGN_KEYS[0]; i++) {
+        if (strcmp(what, FOREIGN_KEYS[i].what) == 0 && strcmp(key->text, FOREIGN_KEYS[i].key) == 0) {
+            itm_reader_fail(r, key, "%s is not a key of %s; %s", found, what, FOREIGN_KEYS[i].hint);
             return;
         }
     }
