@@ -332,8 +332,8 @@ static void broken_yaml_is_located(void** state)
     refuse("? [a, b]\n: 1\n", 1, 3, "a key must be a word");
     refuse("title: !!str x\n", 1, 14, "tags");
     refuse("title: a\n---\ntitle: b\n", 2, 1, "second YAML document");
-    refuse("just text", 1, 1, "a model file is a mapping");
-    refuse("[1, 2]", 1, 1, "a model file is a mapping");
+    refuse("just text", 1, 1, "a model file: expected a mapping");
+    refuse("[1, 2]", 1, 1, "a model file: expected a mapping");
     refuse("title: \"a\\0b\"\n", 1, 9, "control character");
     refuse("title: 'a\n  b'\n", 1, 9, "single quotes must end on its line");
 }
@@ -500,8 +500,8 @@ static void values_of_the_wrong_kind_are_refused(void** state)
     refuse("multibody: {gravity: 9.81}\n", 1, 22, "three numbers");
     refuse("multibody: {gravity: [[0], 0, 0]}\n", 1, 23, "expected a number, found a list of 1");
     refuse("multibody: {bodies: {a: {mass: , inertia: [1, 1, 1]}}}\n", 1, 26, "found nothing");
-    refuse("multibody: {bodies: [a, b]}\n", 1, 21, "bodies is a mapping");
-    refuse("multibody: {bodies: {a: 5}}\n", 1, 25, "a body is a mapping");
+    refuse("multibody: {bodies: [a, b]}\n", 1, 21, "bodies: expected a mapping");
+    refuse("multibody: {bodies: {a: 5}}\n", 1, 25, "a body: expected a mapping");
     refuse("multibody:\n", 1, 1, "there are no bodies");
     refuse("multibody: {bodies: {a: }}\n", 1, 22, "needs 'mass'");
     refuse_after_head("  forces: {f: }\n", 1, 12, "needs 'type'");
@@ -636,7 +636,7 @@ static void couplings_motions_and_forces_are_checked(void** state)
     refuse_after_head(JOINTS "  motions: {m: {joint: h, velocity: 1}, n: {joint: h, position: 2}}\n", 2, 52,
                       "another motion");
     refuse_after_head("  forces: {f: {body: rod}}\n", 1, 12, "needs 'type'");
-    refuse_after_head("  forces: {f: 1}\n", 1, 15, "a force is a mapping");
+    refuse_after_head("  forces: {f: 1}\n", 1, 15, "a force: expected a mapping");
     refuse_after_head("  forces: {f: {type: force, vector: [0, 0, 1]}}\n", 1, 12, "needs 'body'");
     refuse_after_head("  forces: {f: {type: force, body: ground, vector: [0, 0, 1]}}\n", 1, 35, "moves nothing");
     refuse_after_head("  forces: {f: {type: force, body: rod}}\n", 1, 12, "needs 'vector'");

@@ -79,6 +79,10 @@ static const char* const SYNONYMS[][2] = {
     {"hold", "zoh"},
     {"held", "zoh"},
     {"constant", "zoh"},
+    {"cylinder", "actuator"},
+    {"damper", "spring"},
+    {"spring-damper", "spring"},
+    {"diameter", "bore"},
 };
 
 // Our word for a synonym, if it is one of the words; NULL otherwise.
@@ -322,16 +326,29 @@ static ItmQuat get_quaternion(ItmReader* r, const ItmNode* node)
     return itm_quat_normalize((ItmQuat){q[0], q[1], q[2], q[3]});
 }
 
+// An angle beyond a turn is more likely a number of degrees.
+void itm_reader_note_angle(ItmReader* r, const ItmNode* node, const char* what, double angle)
+{
+    const double turn = 2.0 * ITM_PI;
+    if (r->status == ITM_OK && fabs(angle) > turn) {
+        char note[240];
+        snprintf(note, sizeof note, "%s:%d:%d: %s %.4g rad = %.4g deg; write '%.4g deg' if degrees are meant",
+                 node->source, node->line, node->column, what, angle, angle * 360.0 / turn, angle);
+        itm_reader_note(r, note);
+    }
+}
+
 static ItmQuat turn(ItmVec3 axis, double angle)
 {
     // sine and cosine of many turns are as good as those of one; reduce before squaring in exp
-    return itm_quat_exp(itm_vec_scale(remainder(angle, 4.0 * 3.14159265358979323846), axis));
+    return itm_quat_exp(itm_vec_scale(remainder(angle, 4.0 * ITM_PI), axis));
 }
 
 static ItmQuat get_turn(ItmReader* r, const ItmNode* axis_node, const ItmNode* angle_node)
 {
     ItmVec3 axis = itm_reader_get_vec(r, axis_node, ITM_DIM_ONE, itm_vec(0, 0, 1));
     double angle = itm_reader_get_real(r, angle_node, ITM_DIM_ONE, 0.0);
+    itm_reader_note_angle(r, angle_node, "this orientation turns by", angle);
     ItmPose frame = itm_pose_identity();
     if (r->status == ITM_OK) {
         ItmStatus status = itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
@@ -488,7 +505,7 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     if (node->kind != ITM_NODE_MAP && !is_nothing) {
         char found[64];
         bool is_results = node->kind == ITM_NODE_SCALAR && strncmp(node->text, "time,", 5) == 0;
-        itm_reader_fail(r, node, "%s is a mapping (key: value), found %s%s", what,
+        itm_reader_fail(r, node, "%s: expected a mapping (key: value), found %s%s", what,
                         itm_document_describe(node, found, sizeof found),
                         is_results ? "; this is a table of results: use interim report, plot or compare" : "");
         return false;
@@ -507,7 +524,7 @@ static const struct {
     {"cosim", "elastic_model", "flexible_interface"},
 };
 
-// Keys that people put at the top of a file, and the section that has them.
+// Keys that people put at the top of a file or into another section, and the section that has them.
 static const char* const SECTION_OF[][2] = {
     {"gravity", "multibody"}, {"bodies", "multibody"},    {"joints", "multibody"}, {"materials", "multibody"},
     {"shapes", "multibody"},  {"contact", "multibody"},   {"duration", "run"},     {"step", "run"},
@@ -529,8 +546,10 @@ static const struct {
 
 static const char* find_section(const char* what, const char* key)
 {
-    for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0] && strcmp(what, "a model file") == 0; i++) {
-        if (strcmp(SECTION_OF[i][0], key) == 0) {
+    bool is_top = strcmp(what, "a model file") == 0;
+    bool is_section = strcmp(what, "multibody") == 0 || strcmp(what, "run") == 0 || strcmp(what, "cosim") == 0;
+    for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0]; i++) {
+        if (strcmp(SECTION_OF[i][0], key) == 0 && (is_top || (is_section && strcmp(SECTION_OF[i][1], what) != 0))) {
             return SECTION_OF[i][1];
         }
     }
