@@ -209,6 +209,7 @@ const cases = {
     await page.close();
     const bonded = await open(run(example("crane-double"), "double").out);
     const ledger = await bonded.evaluate("document.querySelector('table.ledger').innerText");
+    assert.deepEqual(await bonded.evaluate("[...document.querySelectorAll('table.ledger td, table.ledger th')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"), [], "nothing is cut off");
     for (const row of [/coupling error, cyl1/, /coupling error, cyl2/, /supply/, /valve/, /balance/]) assert.match(ledger, row);
     for (const title of ["residual power", "coupling error"]) {
       const labels = await bonded.evaluate(`[...document.querySelectorAll('#section-coupling .plot')].find((n) => n.querySelector('b').textContent === '${title}').querySelector('.legend').innerText`);
