@@ -210,7 +210,7 @@ aside.index a { display: block; text-decoration: none; color: var(--muted); padd
 .h-comment { color: var(--muted); font-style: italic; } .h-text { color: var(--s2); } .h-key { color: var(--s0); } .h-word { color: var(--s4); } .h-number { color: var(--s1); }
 .code { position: relative; } .code .copy { position: absolute; right: 0.4rem; top: 0.4rem; opacity: 0; } .code:hover .copy, .code .copy:focus { opacity: 1; }
 main.doc nav input[type=search] { width: 100%; font: inherit; padding: 0.3rem 0.6rem; margin: 0.5rem 0; color: var(--text); background: var(--card); border: 1px solid var(--frame); border-radius: 6px; }
-.hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits[hidden] { display: none; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
+.hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
 #fold, label[for=fold] { display: none; } article dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1.2rem; } article dd { margin: 0; } article dt { font-weight: 600; }
 article ul.gallery img { display: block; width: 100%; height: auto; aspect-ratio: 4 / 3; object-fit: cover; border: 0; margin-bottom: 0.4rem; }
 article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }

@@ -482,6 +482,7 @@ run: {duration: 20 s, step: 5 ms, output_interval: 20 ms}
     await page.evaluate("document.querySelectorAll('details.group').forEach((n) => n.openNow())");
     const titles = await page.evaluate("[...document.querySelectorAll('#section-signals figcaption b')].map((n) => n.textContent)");
     assert.ok(titles.some((t) => /rotation/.test(t)) && !titles.some((t) => /orientation/.test(t)), titles.join());
+    assert.equal(await page.evaluate("[...document.querySelectorAll('[hidden]')].filter((n) => getComputedStyle(n).display !== 'none').length"), 0, "no style shows what is hidden");
     assert.match(await page.evaluate("[...document.querySelectorAll('.chip.folded')].map((n) => n.textContent).join('; ')"), /stay(s)? zero/);
     await page.close();
   },
