@@ -1,10 +1,11 @@
 // Links of the documentation site: each leads to a file and a place in it, and none out of the site. node links.mjs SITE
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { findPages } from "./pages.mjs";
 
 const site = process.argv[2];
-const pages = readdirSync(site, { recursive: true }).filter((file) => file.endsWith(".html") && !file.startsWith("gallery/"));
+const pages = findPages(site);
 const places = new Map();
 const placesOf = (file) => {
   if (!places.has(file)) places.set(file, new Set([...readFileSync(file, "utf8").matchAll(/ id="([^"]*)"/g)].map((m) => m[1])));

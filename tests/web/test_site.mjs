@@ -2,8 +2,8 @@
 // node test_site.mjs SITE SWEEP.html CHROMIUM
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
 import { Browser } from "./browser.mjs";
+import { findPages } from "./pages.mjs";
 
 const [site, sweep, chromium] = process.argv.slice(2);
 const browser = await Browser.start(chromium);
@@ -69,7 +69,7 @@ const cases = {
   },
 
   async every_page_fits_a_phone() {
-    const files = readdirSync(site, { recursive: true }).filter((file) => file.endsWith(".html") && !file.startsWith("gallery/"));
+    const files = findPages(site);
     assert.ok(files.length > 50);
     const page = await open(`${site}/${files[0]}`, { width: 390, height: 844 });
     for (const file of files) {
