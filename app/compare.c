@@ -155,7 +155,7 @@ const AppCommand app_compare_command = {
     .synopsis = "REFERENCE RESULTS... [OPTION]...",
     .help = "compare results with a reference, signal by signal",
     .details =
-        "Prints one line per run: how it ended and what energy its coupling created. Runs are named by the\n"
+        "Prints one line per run: its outcome and its coupling energy error. Runs are named by the\n"
         "values that differ (--set), or by their files. Then compares each run with the first one: for every\n"
         "signal the root mean square and the largest difference, also relative to the signal's range, sorted by\n"
         "the relative difference; rounding, solver and coupling signals come last. Also prints the time\n"

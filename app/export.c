@@ -45,6 +45,12 @@ static int export(const AppArguments* arguments, const char* output, char** part
     }
     ItmError error = {0};
     bool is_system = app_path_has_ending(output, ".ssp");
+    if (!is_system && !app_path_has_ending(output, ".fmu")) {
+        fprintf(stderr,
+                "interim: an FMU goes to a file ending in .fmu, a system of FMUs to one ending in .ssp, not '%s'\n",
+                output);
+        return APP_BAD_INPUT;
+    }
     if ((is_system ? itm_export_ssp : itm_export_fmu)(arguments->model, output, &options, &error) != ITM_OK) {
         app_print_error(&error);
         return APP_BAD_INPUT;

@@ -7,7 +7,7 @@
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_WORD, "--model", 'm', "FILE", NULL,
-     "the model file, if it is neither where it was nor beside the results as before"},
+     "the model file, if it is found neither at its recorded path nor beside the results"},
     {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_WORD, "--run", 0, "NUMBER", NULL, "of a study: repeat this run only"},
     {APP_OPTION_WORD, "--jobs", 'j', "N", NULL, "of a study: number of parallel runs; default: number of processors"},
@@ -220,13 +220,13 @@ const AppCommand app_rerun_command = {
     .synopsis = "RESULTS.csv|.h5 [OPTION]...",
     .help = "repeat the run of a result file, or the runs of a study, and compare bit for bit",
     .details =
-        "Every result file of a run records what made it: version and commit, the model file with its text, the hashes\n"
-        "of all files that it refers to, overrides, options, host and time (HDF5: /provenance/json; CSV: \"provenance\" in the\n"
+        "Every result file of a run records its origin: version and commit, the model file with its text, the hashes of\n"
+        "all files that it refers to, overrides, options, host and time (HDF5: /provenance/json; CSV: \"provenance\" in the\n"
         "JSON file). This command repeats the run and compares all numbers bit for bit. It looks for the model file relative\n"
-        "to the results first, then where it was, so that a folder may be moved as a whole.\n"
+        "to the results first and then at its recorded path, so that a folder may be moved as a whole.\n"
         "\n"
-        "Of a study, TABLE.csv or TABLE.h5 with TABLE.journal beside it, all runs are repeated, or one of them with --run, in\n"
-        "the folder where the study was executed. The table is compared with its journal as well.\n"
+        "For a study (TABLE.csv or TABLE.h5, with TABLE.journal beside it), the command repeats all runs, or one with --run,\n"
+        "in the folder where the study was executed. It also compares the table with its journal.\n"
         "\n"
         "Status 0: the same bits; 4: other bits, with the first difference; 1: the model is not found or has changed.",
     .options = OPTIONS,

@@ -309,15 +309,17 @@ const AppCommand app_run_command = {
     .details =
         "Simulates a model from time 0 to run.duration. The results have one row every run.output_interval; the first\n"
         "column is time. Units and descriptions are in a JSON file beside a CSV file, or in HDF5 attributes.\n"
-        "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE\n"
-        "only at the end. A run that breaks down (status 2) or is interrupted (status 128 +\n"
-        "signal) keeps the results so far. A run whose energy balance, momentum, penetration, joint\n"
-        "gap, interface gap or solver residual leaves its bounds (run.bounds) finishes with doubts, each\n"
-        "printed with the first time and the largest value: status 0, or 3 with --strict.\n"
-        "With --checkpoint, FILE with the ending .checkpoint has the state of the run, and FILE.checkpoint.rows its rows.\n"
-        "After kill -9, a crash or a signal, the same command with --resume continues the run: the results are the same bits\n"
-        "as those of a run that was not interrupted. A checkpoint of another model, other options or another build is refused.\n"
-        "Both files are removed when the run ends by itself.",
+        "During a run the rows are in FILE with .part before the extension, which replaces an existing FILE only at the\n"
+        "end. A run that breaks down (status 2) or is interrupted (status 128 + signal) keeps the results so far.\n"
+        "\n"
+        "A run finishes with doubts if its energy balance, momentum, penetration, joint gap, interface gap or solver\n"
+        "residual leaves its bounds (run.bounds). Each doubt is printed with the first time and the largest value. The\n"
+        "status is then 0, or 3 with --strict.\n"
+        "\n"
+        "With --checkpoint, the state of the run is saved next to FILE, with the endings .checkpoint and\n"
+        ".checkpoint.rows. After kill -9, a crash or a signal, the same command with --resume continues the run: the\n"
+        "results have the same bits as without the interruption. A checkpoint of another model, other options or another\n"
+        "build is refused. Both files are removed when the run ends.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .run = run,

@@ -20,10 +20,11 @@ const AppCommand app_schema_command = {
     .synopsis = "[--study]",
     .help = "print the JSON Schema of model files or study files, for editors",
     .details =
-        "Prints the JSON Schema of model files, or with --study that of study files. Editors complete and check keys with it. With the YAML language server\n"
-        "(Visual Studio Code, Vim, Emacs and others), begin a file with a comment that names the schema:\n\n"
+        "Prints the JSON Schema of model files, or with --study that of study files. Editors use it to complete and check\n"
+        "keys. With the YAML language server (Visual Studio Code, Vim, Emacs and others), begin a file with a comment that\n"
+        "names the schema:\n\n"
         "    # yaml-language-server: $schema=model.schema.json\n\n"
-        "An installed Interim has them in share/interim: model.schema.json and study.schema.json.",
+        "Both schemas are installed in share/interim, as model.schema.json and study.schema.json.",
     .options = OPTIONS,
     .noption = (int)(sizeof OPTIONS / sizeof OPTIONS[0]),
     .takes_none = true,

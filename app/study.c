@@ -167,8 +167,8 @@ const AppCommand app_study_command = {
         "  interim study tolerance.yaml --shard 3/16        then: interim study merge tolerance.csv\n"
         "\n"
         "Writes NAME.csv and NAME.h5 (factors, verdicts, responses), NAME.effects.csv (correlations, main effects, Sobol'\n"
-        "indices with intervals), NAME.costs.csv (times, machines, repetitions) and NAME.journal, which has every completed\n"
-        "run at once and from which --resume continues. The first two are the same, byte for byte, for any number of\n"
+        "indices with intervals), NAME.costs.csv (times, machines, repetitions) and NAME.journal, to which every completed\n"
+        "run is added and from which --resume continues. The first two are the same, byte for byte, for any number of\n"
         "processes, shards and interruptions. Exit status: 0 all runs were executed; 1 wrong usage or invalid file;\n"
         "128 + signal number if interrupted.",
     .options = OPTIONS,

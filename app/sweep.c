@@ -268,7 +268,7 @@ const AppCommand app_sweep_command = {
         "\n"
         "The reference of a run is the same combination with its own values replaced by those of --reference; runs\n"
         "that differ only in these values share a reference. A run that breaks down or times out is a result\n"
-        "like any other. With -o TABLE.csv every completed run is in TABLE.journal at once, and --resume continues a\n"
+        "like any other. With -o TABLE.csv every completed run goes to TABLE.journal, from which --resume continues a\n"
         "sweep that was interrupted or killed. Exit status: 0 all runs were executed; 1 wrong usage or invalid model;\n"
         "128 + signal number if interrupted, with the completed runs in the table.",
     .options = OPTIONS,

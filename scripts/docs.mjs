@@ -73,6 +73,13 @@ marked.use({
       const text = this.parser.parseInline(tokens);
       return `<h${depth} id="${slugOf(text)}">${text}</h${depth}>\n`;
     },
+    table({ header, rows }) {
+      // tables of keys become a list on the phone: each cell carries the head of its column
+      if (header[0].text !== "Key") return false;
+      const heads = header.map((cell) => escape(cell.text));
+      const cells = (row) => row.map((cell, i) => `<td data-head="${heads[i]}">${this.parser.parseInline(cell.tokens)}</td>`).join("");
+      return `<table class="keys"><thead><tr>${heads.map((head) => `<th>${head}</th>`).join("")}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row)}</tr>`).join("\n")}</tbody></table>\n`;
+    },
     link({ href, tokens }) {
       // links between pages of docs/ stay within the site; files of the repository are named only
       const text = this.parser.parseInline(tokens);
@@ -102,7 +109,7 @@ const index = []; // [title, address, text]
 
 /** Sections of a page as entries of the search. */
 function addToIndex(path, title, html) {
-  const plain = (text) => text.replace(/<aside[\s\S]*?<\/aside>/g, "").replace(/<[^>]+>/g, " ").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&").replace(/\s+/g, " ").trim();
+  const plain = (text) => text.replace(/<aside[\s\S]*?<\/aside>/g, "").replace(/<\/?(span|code|b|i|em|strong|a)\b[^>]*>/g, "").replace(/<[^>]+>/g, " ").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&quot;/g, '"').replace(/&amp;/g, "&").replace(/\s+/g, " ").trim();
   const parts = html.split(/(?=<h[23] id=")/);
   parts.forEach((part, i) => {
     const [, , id, head] = /^<h([23]) id="([^"]*)">(.*?)<\/h\1>/.exec(part) ?? [];
@@ -157,25 +164,31 @@ function renderHeader(name, text) {
   return `<h1>interim/${escape(name)}</h1>\n${parts.join("\n")}`;
 }
 
-/** Comments of headers: paragraphs, lists, and tables of words with their meaning, with emphasis and code. */
+/** Comments of headers: paragraphs, lists, and tables of words with their meaning, with emphasis and code. Lists and tables are indented or begin with a dash. */
 function paragraphs(text) {
   const inline = (line) => escape(line).replace(/`([^`]+)`/g, "<code>$1</code>").replace(/\*\*([^*]+)\*\*/g, "<b>$1</b>").replace(/(^|[\s(])\*([^*\s][^*]*)\*(?=[\s.,;:)]|$)/g, "$1<i>$2</i>");
-  const blocks = text.split(/\n\s*\n/).filter((p) => p.trim());
-  return blocks.map((p) => {
-    const lines = p.split("\n");
-    const rows = lines.map((line) => /^\s{2,}(\S.*?)\s{2,}(\S.*)$/.exec(line));
-    if (lines.some((line) => /^\s*- /.test(line))) {
-      const items = p.split(/^\s*- /m), lead = items.shift();
-      return `${lead.trim() ? `<p>${inline(lead)}</p>` : ""}<ul>${items.map((item) => `<li>${inline(item.replace(/\s*\n\s*/g, " "))}</li>`).join("")}</ul>`;
-    }
-    if (rows.filter(Boolean).length >= 2 && rows.slice(rows.findIndex(Boolean)).every((row, k) => row || /^\s/.test(lines[rows.findIndex(Boolean) + k]))) {
-      const first = rows.findIndex(Boolean), list = [];
-      rows.slice(first).forEach((row, k) => (row ? list.push([row[1], row[2]]) : (list.at(-1)[1] += ` ${lines[first + k].trim()}`)));
-      const lead = lines.slice(0, first).join("\n");
-      return `${lead.trim() ? `<p>${inline(lead)}</p>` : ""}<dl>${list.map(([word, meaning]) => `<dt>${inline(word)}</dt><dd>${inline(meaning)}</dd>`).join("")}</dl>`;
-    }
-    return /^\s{2,}/m.test(p) ? `<pre class="words">${inline(p)}</pre>` : `<p>${inline(p)}</p>`;
-  }).join("\n");
+  const blocks = []; // runs of lines of one kind
+  text.split("\n").forEach((line) => {
+    const kind = !line.trim() ? "" : /^\s*- /.test(line) || (blocks.at(-1)?.kind === "list" && /^\s/.test(line)) ? "list" : /^\s{2,}/.test(line) ? "table" : "words";
+    if (blocks.at(-1)?.kind !== kind) blocks.push({ kind, lines: [] });
+    blocks.at(-1).lines.push(line);
+  });
+  const render = {
+    "": () => "",
+    words: (lines) => `<p>${inline(lines.join("\n"))}</p>`,
+    list: (lines) => `<ul>${lines.join("\n").split(/^\s*- /m).slice(1).map((item) => `<li>${inline(item.replace(/\s*\n\s*/g, " "))}</li>`).join("")}</ul>`,
+    table: (lines) => {
+      const depth = Math.min(...lines.map((line) => line.search(/\S/))), rows = [];
+      for (const line of lines) {
+        if (line.search(/\S/) > depth && rows.length) rows.at(-1)[1] += ` ${line.trim()}`;
+        else rows.push(/^\s*(\S.*?)\s{2,}(\S.*)$/.exec(line)?.slice(1) ?? [line.trim(), undefined]);
+      }
+      const isFormula = rows.length < 2 || rows.some(([word, meaning]) => meaning === undefined || word.includes("="));
+      if (isFormula) return `<pre class="words">${inline(lines.join("\n"))}</pre>`;
+      return `<dl>${rows.map(([word, meaning]) => `<dt>${inline(word)}</dt><dd>${inline(meaning)}</dd>`).join("")}</dl>`;
+    },
+  };
+  return blocks.map(({ kind, lines }) => render[kind](lines)).join("\n");
 }
 
 // ---------------------------------------------------------------------------- pages
@@ -197,7 +210,7 @@ aside.index a { display: block; text-decoration: none; color: var(--muted); padd
 .h-comment { color: var(--muted); font-style: italic; } .h-text { color: var(--s2); } .h-key { color: var(--s0); } .h-word { color: var(--s4); } .h-number { color: var(--s1); }
 .code { position: relative; } .code .copy { position: absolute; right: 0.4rem; top: 0.4rem; opacity: 0; } .code:hover .copy, .code .copy:focus { opacity: 1; }
 main.doc nav input[type=search] { width: 100%; font: inherit; padding: 0.3rem 0.6rem; margin: 0.5rem 0; color: var(--text); background: var(--card); border: 1px solid var(--frame); border-radius: 6px; }
-.hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits[hidden] { display: none; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
+.hits { border: 1px solid var(--frame); border-radius: 8px; background: var(--card); padding: 0.3rem; margin-bottom: 0.6rem; } .hits small { display: block; color: var(--muted); overflow-wrap: anywhere; } .hits p { margin: 0.3rem 0.5rem; color: var(--muted); }
 #fold, label[for=fold] { display: none; } article dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1.2rem; } article dd { margin: 0; } article dt { font-weight: 600; }
 article ul.gallery img { display: block; width: 100%; height: auto; aspect-ratio: 4 / 3; object-fit: cover; border: 0; margin-bottom: 0.4rem; }
 article ul.names { columns: 3 14rem; list-style: none; padding: 0; font-size: 0.86rem; }
@@ -206,7 +219,10 @@ article ul.gallery small { display: block; color: var(--muted); }
 .declaration { margin: 1rem 0; } .declaration p { margin: 0.3rem 0; }
 @media (max-width: 800px) { main.doc { grid-template-columns: minmax(0, 1fr); } main.doc nav { position: static; max-height: none; }
   label[for=fold] { display: inline-block; padding: 0.3rem 0.8rem; border: 1px solid var(--frame); border-radius: 6px; cursor: pointer; } #fold:focus-visible + label { outline: 2px solid var(--accent); }
-  #fold { display: block; position: absolute; opacity: 0; } #fold:not(:checked) ~ .pages { display: none; } article dl { grid-template-columns: 1fr; } .code .copy { opacity: 1; } }
+  #fold { display: block; position: absolute; opacity: 0; } #fold:not(:checked) ~ .pages { display: none; } article dl { grid-template-columns: 1fr; } .code .copy { opacity: 1; }
+  article th:last-child, article td:last-child { min-width: 12rem; } article th, article td { padding-right: 0.6rem; } article table { font-size: 0.88rem; }
+  table.keys thead { display: none; } table.keys tbody, table.keys tr { display: block; } table.keys tr { padding: 0.4rem 0; border-bottom: 1px solid var(--grid); } table.keys td { display: inline; border: 0; padding: 0 0.8rem 0 0; color: var(--muted); }
+  table.keys td:first-child, table.keys td:last-child { display: block; color: var(--text); } table.keys td:first-child { font-weight: 600; } table.keys td:empty { display: none; } table.keys td[data-head=Default]::before { content: "default "; } }
 @media (max-width: 1150px) { article:has(aside.index) { display: block; } article > aside.index { position: static; max-height: 14rem; border: 1px solid var(--grid); border-radius: 8px; padding: 0.4rem 0.7rem; } }`;
 const style = readFileSync(join(root, "web/report.css"), "utf8") + STYLE;
 

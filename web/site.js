@@ -38,14 +38,19 @@
     const head = title.toLowerCase(), body = text.toLowerCase();
     return words.every((word) => head.includes(word) || body.includes(word)) ? words.reduce((sum, word) => sum + (head.split(/\W+/).includes(word) ? 8 : head.includes(word) ? 4 : 1), 0) : 0;
   };
+  /** Whole words around the first place of a word. */
+  const excerpt = (text, word) => {
+    const near = Math.max(0, text.toLowerCase().indexOf(word) - 40), start = near ? text.indexOf(" ", near) + 1 : 0;
+    const end = start + 110 < text.length ? text.lastIndexOf(" ", start + 110) : text.length;
+    return `${start ? "… " : ""}${text.slice(start, end)}${end < text.length ? " …" : ""}`;
+  };
   const show = async () => {
     await load();
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     const hits = words.length ? window.INTERIM_INDEX.map((entry) => [score(entry, words), entry]).filter(([points]) => points > 0).sort((a, b) => b[0] - a[0]).slice(0, 30) : [];
     list.hidden = words.length === 0;
     list.replaceChildren(...(hits.length ? hits.map(([, [title, href, text]]) => {
-      const at = Math.max(0, text.toLowerCase().indexOf(words[0]) - 40);
-      return make("a", { href: `${up}/${href}` }, make("b", { textContent: title }), make("small", { textContent: text.slice(at, at + 110) }));
+      return make("a", { href: `${up}/${href}` }, make("b", { textContent: title }), make("small", { textContent: excerpt(text, words[0]) }));
     }) : [make("p", { textContent: "nothing found" })]));
   };
   input.addEventListener("focus", load);

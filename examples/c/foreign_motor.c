@@ -130,7 +130,7 @@ int main(int argc, char** argv)
     double drag = 0.05, steady = motor.k * 24.0 / (motor.k * motor.k + motor.R * drag);
     printf("steady   %8.4f rad/s by hand; %ld steps\n", steady, nstep);
     if (status != ITM_OK) {
-        fprintf(stderr, "%s:%d:%d: %s\n", error.file, error.line, error.column, error.message);
+        fprintf(stderr, "%s: %s\n", error.file, error.message);
     }
     itm_run_destroy(run);
     itm_cosim_destroy(cosim);

@@ -13,7 +13,7 @@
 static void must(ItmStatus status, const ItmError* error)
 {
     if (status != ITM_OK) {
-        fprintf(stderr, "%s\n", error->message);
+        fprintf(stderr, "%s: %s\n", error->file, error->message);
         exit(1);
     }
 }

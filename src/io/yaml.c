@@ -102,7 +102,9 @@ static void check_text(Loader* l, const char* text, size_t length)
     if (good < length) {
         set_position_of_byte(l, text, good);
         unsigned byte = (unsigned char)text[good];
-        refuse(l, byte < 0x80 ? "control character 0x%02x: a model file is text" : "byte 0x%02x is not valid UTF-8",
+        refuse(l,
+               byte < 0x80 ? "control character 0x%02x: a model file is text"
+                           : "byte 0x%02x is not valid UTF-8: a model file is text",
                byte);
         return;
     }
@@ -405,6 +407,9 @@ static void take_syntax_error(Loader* l, struct fy_diag* diag, const char* text,
     if (first->line > 0 && first->line <= l->line) {
         set_position(l, first->line, first->column > 0 ? first->column : 1);
     }
+    if (strstr(first->msg, "used as indentation") != NULL) {
+        refuse(l, "this line is indented with a tab; YAML takes spaces only");
+    }
     ItmYamlAdvice advice;
     if (strstr(first->msg, "tab") == NULL && itm_yaml_advise(&advice, text, length, l->line)) {
         set_position_of_byte(l, text, advice.at);
@@ -474,7 +479,7 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
     }
     if (l->status == ITM_OK && l->root == NULL) {
         set_position(l, 1, 1);
-        refuse(l, "there is nothing in it");
+        refuse(l, l->first_column > 1 ? "a value is missing" : "the file is empty");
     }
     *root = l->root;
     ItmStatus status = l->status;

@@ -167,23 +167,20 @@ static void check_second_key(Walk* w, const Line* line, int key)
     }
 }
 
-// "bodies" without its colon, alone in a line.
-static void check_lone_word(Walk* w, const Line* line)
+// "bodies" or "mass 2 kg": a key without its colon.
+static void check_missing_colon(Walk* w, const Line* line)
 {
-    int end = line->length;
-    while (end > line->indent && strchr(" \t\r", line->text[end - 1]) != NULL) {
-        end--;
+    int end = line->indent;
+    while (end < line->length && (isalnum((unsigned char)line->text[end]) || strchr("_-.", line->text[end]) != NULL)) {
+        end++;
     }
-    for (int i = line->indent; i < end; i++) {
-        if (!isalnum((unsigned char)line->text[i]) && strchr("_-.", line->text[i]) == NULL) {
-            return;
-        }
-    }
-    char message[120];
     int length = end - line->indent;
-    snprintf(message, sizeof message, "a ':' is missing after '%.*s'", length > 60 ? 60 : length,
-             line->text + line->indent);
-    say(w, w->start + (size_t)end, message);
+    if (length > 0 && (end == line->length || strchr(" \t\r", line->text[end]) != NULL)) {
+        char message[120];
+        snprintf(message, sizeof message, "a ':' is missing after '%.*s'", length > 60 ? 60 : length,
+                 line->text + line->indent);
+        say(w, w->start + (size_t)end, message);
+    }
 }
 
 // A value that begins with a character that YAML keeps for itself.
@@ -242,6 +239,9 @@ static void check_indent(Walk* w, const Line* line)
 static void walk_line(Walk* w, const Line* line)
 {
     int key = find_key(line);
+    if (line->text[line->indent] == '<' && w->line == 1) {
+        say(w, w->start, "this is an HTML or XML file, not YAML");
+    }
     if (w->nopen > 0) {
         // a key of the block ends what should have been closed before
         const Bracket* first = &w->open[0];
@@ -268,7 +268,7 @@ static void walk_line(Walk* w, const Line* line)
     } else if (line->text[line->indent] == '-') {
         w->dash_indent = w->nlevel > 0 && line->indent > w->levels[w->nlevel - 1] ? line->indent : -1;
     } else if (is_near(w) && !(w->has_value && line->indent > w->value_indent)) {
-        check_lone_word(w, line);
+        check_missing_colon(w, line);
     }
     walk_brackets(w, line);
 }

@@ -42,6 +42,10 @@ typedef struct ItmCanvas {
 ItmCanvas itm_canvas_begin_svg(ItmText* text, int width, int height, bool is_inline, const char* label);
 void itm_canvas_end_svg(ItmCanvas* canvas);
 
+// A link that saves the inline picture which stands from `start` to the end of a page's text, as an SVG file for a paper:
+// with colours of its own, on white.
+void itm_canvas_add_save_link(ItmText* text, const char* title, size_t start);
+
 // Pixels. `scale` pixels a unit: width and height are multiplied by it. state is NULL without memory.
 ItmCanvas itm_canvas_begin_png(int width, int height, int scale);
 // PNG file of it, added to `text` as bytes; frees the canvas.

@@ -36,9 +36,10 @@ double itm_canvas_measure(const char* text, double size)
     return 0.6 * size * (double)itm_utf8_count(text, strlen(text));
 }
 
+static const char* const NAMES[ITM_INK_SERIES] = {"paper", "text", "muted", "grid", "frame"};
+
 static void add_color(SvgState* s, const char* property, int ink)
 {
-    static const char* const NAMES[] = {"paper", "text", "muted", "grid", "frame"};
     if (!s->is_inline) {
         itm_text_format(s->text, " %s=\"#%06x\"", property, itm_canvas_ink_color(ink));
     } else if (ink < ITM_INK_SERIES) {
@@ -139,4 +140,54 @@ void itm_canvas_end_svg(ItmCanvas* canvas)
     }
     free(s);
     canvas->state = NULL;
+}
+
+// ---------------------------------------------------------------------------- saving
+
+// The ink of a variable of the style sheet: "muted", "s3".
+static int find_ink(const char* name, size_t length)
+{
+    for (int ink = 0; ink < ITM_INK_SERIES; ink++) {
+        if (strlen(NAMES[ink]) == length && memcmp(NAMES[ink], name, length) == 0) {
+            return ink;
+        }
+    }
+    return ITM_INK_SERIES + atoi(name + 1);
+}
+
+// style="fill:var(--s3)" becomes fill="#dc2626". Words of a picture have no quotes: they are escaped.
+static void add_with_colors(ItmText* file, const char* svg)
+{
+    static const char STYLE[] = " style=\"", VARIABLE[] = ":var(--";
+    for (const char* style; (style = strstr(svg, STYLE)) != NULL;) {
+        const char* property = style + strlen(STYLE);
+        const char* name = strstr(property, VARIABLE) + strlen(VARIABLE);
+        const char* end = strchr(name, ')');
+        itm_text_add_bytes(file, svg, (size_t)(style - svg));
+        itm_text_format(file, " %.*s=\"#%06x\"", (int)strcspn(property, ":"), property,
+                        itm_canvas_ink_color(find_ink(name, (size_t)(end - name))));
+        svg = strchr(end, '"') + 1;
+    }
+    itm_text_add(file, svg);
+}
+
+void itm_canvas_add_save_link(ItmText* text, const char* title, size_t start)
+{
+    ItmText file = {0};
+    if (text->has_failed) {
+        return;
+    }
+    const char* svg = text->chars + start;
+    const char* content = strchr(svg, '>') + 1;
+    itm_text_add(&file, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    itm_text_add_bytes(&file, svg + strlen("<svg"), (size_t)(content - svg) - strlen("<svg"));
+    itm_text_add(&file, "\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
+    add_with_colors(&file, content);
+    itm_text_add(text, "<a class=\"save\" title=\"save this figure\" download=\"");
+    itm_text_add_html(text, title);
+    itm_text_add(text, ".svg\" href=\"data:image/svg+xml;base64,");
+    itm_text_add_base64(text, file.chars, file.length, false);
+    itm_text_add(text, "\">SVG</a>\n");
+    text->has_failed = text->has_failed || file.has_failed;
+    itm_text_free(&file);
 }

@@ -141,8 +141,9 @@ static int compare_share(const void* a, const void* b)
 // Signals of the solver and of the coupling differ between any two runs and do not describe the machine.
 static bool is_diagnostic(const char* name)
 {
-    static const char* const PARTS[] = {"bond.",      "rim.",           "solver.",        "stepper.",       ".step.",
-                                        "violation.", "energy.balance", "coupling_error", "constraint_work"};
+    static const char* const PARTS[] = {"bond.",          "rim.",           "solver.",    "stepper.",
+                                        ".step.",         "step.size",      "violation.", "energy.balance",
+                                        "coupling_error", "constraint_work"};
     for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
         if (strstr(name, PARTS[i]) != NULL) {
             return true;
@@ -160,7 +161,8 @@ static bool is_comparable(const char* unit, const char* wanted)
 }
 
 // A signal that should be zero and is rounding would come first by its share, however small it is: the range that its
-// difference is compared with is at least a thousandth of the largest one of its unit.
+// difference is compared with is at least a thousandth of the largest one of its unit. A constant has no range of its own
+// and is compared with the largest one.
 static void weigh(ItmRunComparison* c)
 {
     for (int i = 0; i < c->nerror; i++) {
@@ -171,7 +173,8 @@ static void weigh(ItmRunComparison* c)
             }
         }
         ItmSignalError* e = &c->errors[i];
-        e->scale = fmax(e->comparison.reference_range, SMALL * largest);
+        double range = e->comparison.reference_range;
+        e->scale = range > 0.0 ? fmax(range, SMALL * largest) : largest;
         e->is_noise = e->comparison.maximum < NOISE * largest;
         e->is_diagnostic = is_diagnostic(e->name);
     }

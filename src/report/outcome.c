@@ -257,8 +257,10 @@ static void add_difference_from(ItmText* text, const ItmReportRun* run, const It
         add_quantity(text, e->comparison.maximum, e->unit);
         if (e->scale > 0.0) {
             itm_text_add(text, ", ");
-            itm_text_add_number(text, 100.0 * itm_compare_get_share(e), 2);
-            itm_text_add(text, " % of its range");
+            double percent = 100.0 * itm_compare_get_share(e);
+            itm_text_add_number(text, percent < 100.0 ? percent : round(percent), percent < 100.0 ? 2 : 6);
+            itm_text_add(text, e->comparison.reference_range > 0.0 ? " % of its range"
+                                                                   : " % of the largest range in its unit");
         }
     }
     itm_compare_free_runs(&c);

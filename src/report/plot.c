@@ -405,22 +405,16 @@ static bool begin_sheet(Sheet* sheet, int capacity)
 
 void itm_plot_add_saved(ItmText* text, const ItmPlotPanel* panel, const ItmPlotOptions* options)
 {
-    ItmText file = {0};
-    itm_plot_add_svg(&file, panel, 1, options, false);
-    text->has_failed = text->has_failed || file.has_failed;
-    itm_text_add(text, "<a class=\"save\" title=\"save this figure\" download=\"");
-    itm_text_add_html(text, panel->title);
-    itm_text_add(text, ".svg\" href=\"data:image/svg+xml;base64,");
-    itm_text_add_base64(text, file.chars, file.length, false);
-    itm_text_add(text, "\">SVG</a>\n");
+    size_t start = text->length;
     itm_plot_add_svg(text, panel, 1, options, true);
-    itm_text_free(&file);
+    itm_canvas_add_save_link(text, panel->title, start);
 }
 
 void itm_plot_add_columns(ItmText* text, const ItmReportRun* runs, int nrun, int first, int count, bool is_saved)
 {
     const ItmTable* table = runs[0].table;
     ItmPlotOptions options = itm_default_plot_options();
+    options.width = is_saved ? ITM_PLOT_PAGE_WIDTH : options.width;
     Sheet sheet;
     if (!begin_sheet(&sheet, count * nrun)) {
         text->has_failed = true;

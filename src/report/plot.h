@@ -23,6 +23,9 @@ typedef struct ItmPlotPanel {
     bool is_log_x, is_log_y;  // then all values shown are positive
 } ItmPlotPanel;
 
+// Width of a figure of a page, px: two fit beside each other on a desktop, one fills a phone and can still be read.
+#define ITM_PLOT_PAGE_WIDTH 520
+
 // Panels as an SVG picture; is_inline: inside a page.
 void itm_plot_add_svg(ItmText* text, const ItmPlotPanel* panels, int npanel, const ItmPlotOptions* options,
                       bool is_inline);

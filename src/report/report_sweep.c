@@ -281,6 +281,7 @@ static void add_curves(Page* p, int column)
     snprintf(x_label, sizeof x_label, "%s%s%s", g->names[p->order[0]], x_unit[0] != '\0' ? ", " : "", x_unit);
     ItmPlotOptions options = itm_default_plot_options();
     options.x_label = x_label;
+    options.width = ITM_PLOT_PAGE_WIDTH;
     ItmPlotPanel panel = {g->names[column], get_unit(p, column), series, n, wants_log(x_lo, x_hi), is_log};
     if (y_lo <= y_hi && !p->text->has_failed) {
         itm_text_add(p->text, "<figure>\n");

@@ -523,7 +523,10 @@ void itm_grammar_parse(ItmScan* scan, const ItmScope* scope, const ItmOpSink* si
     }
     parse_or(&p);
     if (itm_scan_peek(scan) != '\0') {
-        itm_scan_fail(scan, scan->at, "'%.*s' has no meaning here",
-                      (int)itm_utf8_cut(scan->text + scan->at, scan->length - scan->at, 20), scan->text + scan->at);
+        bool is_decimal_comma =
+            itm_scan_at(scan, scan->at) == ',' && itm_scan_is_digit(itm_scan_at(scan, scan->at + 1));
+        itm_scan_fail(scan, scan->at, "'%.*s' has no meaning here%s",
+                      (int)itm_utf8_cut(scan->text + scan->at, scan->length - scan->at, 20), scan->text + scan->at,
+                      is_decimal_comma ? "; write decimals with a point, as in 2.5" : "");
     }
 }

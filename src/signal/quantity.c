@@ -99,16 +99,18 @@ bool itm_quantity_find_unit(const char* name, size_t length, double* factor, Itm
 
 // Words that people write for units, and the unit that is meant.
 static const char* const WRITTEN_OUT[][2] = {
-    {"sec", "s"},      {"second", "s"},    {"seconds", "s"},   {"msec", "ms"},   {"metre", "m"},    {"meter", "m"},
-    {"meters", "m"},   {"metres", "m"},    {"newton", "N"},    {"newtons", "N"}, {"degree", "deg"}, {"degrees", "deg"},
-    {"radian", "rad"}, {"radians", "rad"}, {"pascal", "Pa"},   {"joule", "J"},   {"watt", "W"},     {"hertz", "Hz"},
-    {"litre", "l"},    {"liter", "l"},     {"minutes", "min"}, {"hours", "h"},   {"inch", "in"},    {"kilogram", "kg"},
+    {"sec", "s"},      {"second", "s"},      {"msec", "ms"},       {"metre", "m"}, {"meter", "m"}, {"newton", "N"},
+    {"degree", "deg"}, {"radian", "rad"},    {"pascal", "Pa"},     {"joule", "J"}, {"watt", "W"},  {"hertz", "Hz"},
+    {"litre", "l"},    {"liter", "l"},       {"minute", "min"},    {"hour", "h"},  {"inch", "in"}, {"kilogram", "kg"},
+    {"gram", "g"},     {"millimetre", "mm"}, {"millimeter", "mm"}, {"kilo", "kg"},
 };
 
 const char* itm_quantity_suggest_unit(const char* name, size_t length)
 {
+    size_t singular = length > 3 && name[length - 1] == 's' ? length - 1 : length;
     for (size_t i = 0; i < sizeof WRITTEN_OUT / sizeof *WRITTEN_OUT; i++) {
-        if (strlen(WRITTEN_OUT[i][0]) == length && strncasecmp(WRITTEN_OUT[i][0], name, length) == 0) {
+        size_t n = strlen(WRITTEN_OUT[i][0]);
+        if ((n == length || n == singular) && strncasecmp(WRITTEN_OUT[i][0], name, n) == 0) {
             return WRITTEN_OUT[i][1];
         }
     }

@@ -2,7 +2,7 @@
 #include "study/study.h"
 
 #include "base/guard.h"
-#include "report/canvas.h"
+#include "report/plot.h"
 #include "report/report.h"
 #include "study/effects.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WIDTH 520
+#define WIDTH ITM_PLOT_PAGE_WIDTH
 #define HEIGHT 240
 #define LEFT 64.0
 #define RIGHT 14.0
@@ -28,6 +28,7 @@ typedef struct Page {
     ItmText* text;
     ItmStudy* study;
     const char* reports;  // prefix of reports of runs, NULL: none
+    size_t figure;        // start of the picture being drawn in the text
 } Page;
 
 // A range of values and where it lies on the picture.
@@ -129,12 +130,14 @@ static void draw_axes(ItmCanvas* canvas, const Axis* x, const Axis* y, const cha
 static ItmCanvas begin_figure(Page* p, const char* label, int height)
 {
     itm_text_add(p->text, "<figure>\n");
+    p->figure = p->text->length;
     return itm_canvas_begin_svg(p->text, WIDTH, height, true, label);
 }
 
-static void end_figure(Page* p, ItmCanvas* canvas)
+static void end_figure(Page* p, ItmCanvas* canvas, const char* title)
 {
     itm_canvas_end_svg(canvas);
+    itm_canvas_add_save_link(p->text, title, p->figure);
     itm_text_add(p->text, "</figure>\n");
 }
 
@@ -230,7 +233,7 @@ static void add_histogram(Page* p, int response)
         double at = place(&x, t.quantiles[i]);
         canvas.polyline(&canvas, (ItmPoint[2]){{at, y.from}, {at, y.to}}, 2, ITM_INK_SERIES + 1, 1.5, i != 1);
     }
-    end_figure(p, &canvas);
+    end_figure(p, &canvas, title);
 }
 
 static void add_cell(ItmText* text, double value)
@@ -323,7 +326,7 @@ static void add_effects(Page* p, int response, const ItmStudyMeasure* measures, 
         }
         y += 8.0;
     }
-    end_figure(p, &canvas);
+    end_figure(p, &canvas, title);
 }
 
 static void add_importance(Page* p)
@@ -401,7 +404,7 @@ static void add_main_effect(Page* p, int response)
         canvas.words(&canvas, left + 0.5 * width, HEIGHT - BOTTOM + (i % 2 == 0 ? 16.0 : 30.0), 11.0, ITM_ANCHOR_MIDDLE,
                      ITM_INK_SERIES + i % ITM_INK_SERIES_COUNT, false, s->factors.items[i].name);
     }
-    end_figure(p, &canvas);
+    end_figure(p, &canvas, title);
     free(classes);
 }
 
@@ -445,7 +448,7 @@ static void add_scatter(Page* p, int response, int factor)
                     place(&y, s->runs[run].responses[response]), 2.2, factor);
         }
     }
-    end_figure(p, &canvas);
+    end_figure(p, &canvas, title);
 }
 
 static void add_scatters(Page* p)
@@ -513,7 +516,8 @@ static void add_parallel(Page* p)
         p->text,
         "<section id=\"parallel\"><h2>Parallel coordinates</h2>\n<p class=\"note\">One line per run: factors, then "
         "responses. Red: the largest 5 % of the first response; green: its smallest 5 %; thick: its extremes.</p>\n"
-        "<div class=\"figures\"><figure style=\"grid-column:1/-1\">\n");
+        "<div class=\"figures\"><figure class=\"broad\">\n");
+    p->figure = p->text->length;
     ItmCanvas canvas = itm_canvas_begin_svg(p->text, width, height, true, "parallel coordinates");
     if (canvas.state != NULL && has_memory) {
         for (int i = 0; i < n; i++) {
@@ -540,6 +544,7 @@ static void add_parallel(Page* p)
                                               : s->responses.items[i - s->factors.count].name);
         }
         itm_canvas_end_svg(&canvas);
+        itm_canvas_add_save_link(p->text, "parallel coordinates", p->figure);
     }
     itm_text_add(p->text, "</figure></div></section>\n");
     free(axes);

@@ -249,8 +249,10 @@ static ItmStatus find_signals(Outputs* o, ItmError* error)
         ItmOutputInfo info = itm_cosim_get_output_info(o->cosim, k);
         if (fnmatch("*.coupling_error", info.name, 0) == 0) {
             int index = record(s, info);
-            status = index != ITM_NONE ? add_response(s, s->signals.items[index], ITM_STATISTIC_FINAL, "final", error)
-                                       : itm_study_fail_memory(error);
+            status = index == ITM_NONE ? itm_study_fail_memory(error)
+                     : index >= s->npattern_signal
+                         ? add_response(s, s->signals.items[index], ITM_STATISTIC_FINAL, "final", error)
+                         : ITM_OK;  // a pattern has added it
         }
     }
     return status;

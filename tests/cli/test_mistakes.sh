@@ -52,7 +52,28 @@ run_repeats_the_warnings_of_check() {
     ! grep -E 'warning|note' err.txt || fail "not quiet"
 }
 
-for case in every_mistake_is_named an_open_bracket_is_found_in_any_line an_override_without_a_unit_is_named_as_the_cause run_repeats_the_warnings_of_check; do
+another_kind_of_file_is_named() {
+    pendulum=$source/examples/pendulum.yaml
+    expect 0 "$interim" run -q "$pendulum" --until 10ms -o r.csv
+    expect 1 "$interim" run r.json
+    err_has "this file describes results: give the .csv file to interim report, plot or compare"
+    expect 1 "$interim" check "$source/examples/studies/tolerance.yaml"
+    err_has "this is a study file: use interim study"
+    expect 1 "$interim" study "$pendulum"
+    err_has "this is a model file: use interim run; a study names it with 'model: FILE'"
+    expect 1 "$interim" report "$pendulum"
+    err_has "not '$pendulum'; interim run writes the results of a model"
+    : >empty.csv
+    expect 1 "$interim" plot empty.csv
+    err_has "empty.csv:1:1: the file is empty"
+    expect 1 "$interim" export "$pendulum" -o a.txt
+    err_has "an FMU goes to a file ending in .fmu, a system of FMUs to one ending in .ssp, not 'a.txt'"
+    # two columns of a table never have the same name
+    expect 0 "$interim" sweep -q "$source/examples/crane-single.yaml" --until 20ms --over cosim.coupling=rim,zoh --signals energy.coupling_error -o s.csv
+    [ -z "$(head -n 1 s.csv | tr , '\n' | sort | uniq -d)" ] || fail "$(head -n 1 s.csv)"
+}
+
+for case in another_kind_of_file_is_named every_mistake_is_named an_open_bracket_is_found_in_any_line an_override_without_a_unit_is_named_as_the_cause run_repeats_the_warnings_of_check; do
     run_case $case
 done
 finish

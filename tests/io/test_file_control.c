@@ -322,7 +322,7 @@ static void mistakes_of_the_control_are_placed(void** state)
     refuse("subsystems: {c: {type: control, blocks: {y: 1}}}\n", 1, 14, "needs 'step'");
     refuse("subsystems: {c: {type: control, step: 0, blocks: {y: 1}}}\n", 1, 39, "must be positive");
     refuse("subsystems: {c: {type: control, step: 1, blocks: {}}}\n", 1, 14, "at least one block");
-    refuse("subsystems: {c: {type: control, step: 1, blocks: 3}}\n", 1, 50, "is a mapping");
+    refuse("subsystems: {c: {type: control, step: 1, blocks: 3}}\n", 1, 50, "expected a mapping");
     refuse("subsystems: {c: {type: controll, step: 1, blocks: 3}}\n", 1, 24, "nearest: 'control'");
     refuse("parameters: {k: 1}\nsubsystems: {c: {type: control, step: 1, blocks: {k: 3, y: 2*k}}}\n", 2, 62,
            "more than one");

@@ -477,8 +477,8 @@ static void mistakes_in_subsystems_are_placed(void** state)
     (void)state;
     expect_refused("run: {}\n", 1, 1, "needs 'multibody' or 'subsystems'");
     expect_refused("subsystems: {}\n", 1, 13, "no subsystems");
-    expect_refused("subsystems: [a]\n", 1, 13, "subsystems is a mapping");
-    expect_refused("subsystems: {h: 3}\n", 1, 17, "a subsystem is a mapping");
+    expect_refused("subsystems: [a]\n", 1, 13, "subsystems: expected a mapping");
+    expect_refused("subsystems: {h: 3}\n", 1, 17, "a subsystem: expected a mapping");
     expect_refused("subsystems: {h: {nodes: {}}}\n", 1, 14, "a subsystem needs 'type'");
     expect_refused("subsystems: {h: {type: hidraulics}}\n", 1, 24, "nearest: 'hydraulics'");
     expect_refused("subsystems: {h.k: {type: hydraulics}}\n", 1, 14, "a name has");
@@ -553,7 +553,7 @@ static void mistakes_in_circuits_are_placed(void** state)
     refuse_circuit(NODES " outputs: {p: a.presure}", 3, 15, "no output 'a.presure'; nearest: 'a.pressure'");
     refuse_circuit(NODES " outputs: {b.pressure: a.pressure}", 3, 12, "'b.pressure' already");
     refuse_circuit(NODES " outputs: {p/q: a.pressure}", 3, 12, "may not contain");
-    refuse_circuit(NODES " outputs: [p]", 3, 11, "outputs is a mapping");
+    refuse_circuit(NODES " outputs: [p]", 3, 11, "outputs: expected a mapping");
     // start
     refuse_circuit(NODES " start: statick", 3, 9, "nearest: 'static'");
     refuse_circuit(NODES " start: {static: {free: [o]}}", 3, 26, "no input 'o'");

@@ -8,17 +8,7 @@ chromium=$(command -v chromium || command -v chromium-browser || true)
 every_link_of_the_site_leads_somewhere() {
     node "$source/scripts/docs.mjs" "$interim" site --few >out.txt || fail "$(cat out.txt)"
     grep -qE '^[0-9]+ pages, [1-9][0-9]* reports$' out.txt
-    find site -name '*.html' -not -path 'site/gallery/*' >pages.txt
-    while read -r page; do
-        grep -oE '(href|src)="[^"]*"' "$page" | sed 's/^[a-z]*="//; s/"$//' | while read -r link; do
-            case $link in
-                http*) fail "$page fetches $link" ;;
-                '#'*) continue ;;
-            esac
-            [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page: nothing at $link"
-        done
-    done <pages.txt
-    every_anchor_is_there
+    node "$source/tests/web/links.mjs" site >out.txt || fail "$(cat out.txt)"
     grep -q 'itm_model_build' site/api/model.h.html
     # no markup of comments is left as it is
     ! grep -nE '\*\*[a-z]' site/api/*.html || fail "literal asterisks"
@@ -28,23 +18,12 @@ every_link_of_the_site_leads_somewhere() {
     grep -q '<h1 id="getting-started' site/guide/getting-started.html
 }
 
-# of the pages in pages.txt
-every_anchor_is_there() {
-    while read -r page; do
-        grep -oE 'href="[^"]*#[^"]*"' "$page" | sed 's/^href="//; s/"$//' | while read -r link; do
-            file=$(dirname "$page")/${link%%#*}
-            [ -n "${link%%#*}" ] || file=$page
-            grep -qF "id=\"${link#*#}\"" "$file" || fail "$page: no place $link"
-        done
-    done <pages.txt
-}
-
 # search, copy buttons, menu, gallery and saved figures in a real browser
 the_site_and_the_page_of_a_sweep_work_in_a_browser() {
     expect 0 "$interim" sweep -q "$source/examples/pendulum.yaml" --until 0.5s --every 16ms --over run.step=1ms,2ms,8ms \
         --over multibody.coordinates=absolute,joint --signals hinge.angle,rod.velocity.x -o sweep.csv --report sweep.html
-    node "$source/scripts/docs.mjs" "$interim" site --few >out.txt || fail "$(cat out.txt)"
-    node "$source/tests/web/test_site.mjs" "$PWD/site" "$PWD/sweep.html" "$chromium" >out.txt 2>&1 || fail "$(cat out.txt)"
+    # the site that every_link_of_the_site_leads_somewhere has made
+    node "$source/tests/web/test_site.mjs" "$work/every_link_of_the_site_leads_somewhere/site" "$PWD/sweep.html" "$chromium" >out.txt 2>&1 || fail "$(cat out.txt)"
 }
 
 every_entry_of_the_papers_is_complete() {

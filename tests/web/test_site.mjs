@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { Browser } from "./browser.mjs";
+import { findPages } from "./pages.mjs";
 
 const [site, sweep, chromium] = process.argv.slice(2);
 const browser = await Browser.start(chromium);
@@ -14,10 +15,10 @@ async function open(path, options) {
 }
 
 /** Nothing from elsewhere, nothing on the console, no page wider than its window. */
-async function assertSound(page) {
-  assert.deepEqual(page.requests.filter((url) => !/^(file|data):/.test(url)), []);
-  assert.deepEqual(page.errors, []);
-  assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page does not scroll sideways");
+async function assertSound(page, name = "the page") {
+  assert.deepEqual(page.requests.filter((url) => !/^(file|data):/.test(url)), [], name);
+  assert.deepEqual(page.errors, [], name);
+  assert.ok(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${name} does not scroll sideways`);
 }
 
 const type = (words) => `(() => { const field = document.querySelector('nav input[type=search]'); field.value = '${words}'; field.dispatchEvent(new Event('input')); })()`;
@@ -67,6 +68,22 @@ const cases = {
     }
   },
 
+  async every_page_fits_a_phone() {
+    const files = findPages(site);
+    assert.ok(files.length > 50);
+    const page = await open(`${site}/${files[0]}`, { width: 390, height: 844 });
+    for (const file of files) {
+      await page.send("Page.navigate", { url: `file://${site}/${file}` });
+      await page.until(`location.pathname.endsWith('/${file}') && document.readyState === 'complete'`);
+      await assertSound(page, file);
+    }
+    // the reference of keys is a list there: nothing of it is hidden at the right
+    await page.send("Page.navigate", { url: `file://${site}/reference/model-file.html` });
+    await page.until("document.querySelector('table.keys') !== null && document.readyState === 'complete'");
+    assert.deepEqual(await page.evaluate("[...document.querySelectorAll('table.keys')].filter((table) => table.scrollWidth > table.clientWidth).length"), 0);
+    await page.close();
+  },
+
   async curves_of_a_sweep_have_units_and_can_be_saved() {
     for (const options of [{}, { width: 390, height: 844, dark: true }]) {
       const page = await open(sweep, options);
@@ -79,6 +96,7 @@ const cases = {
       const [type, ok, text] = await page.evaluate(`(() => { const [head, body] = document.querySelector('a.save').href.split(','), text = atob(body);
         return [head, new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror') === null, text]; })()`);
       assert.ok(type === "data:image/svg+xml;base64" && ok && !text.includes("var(--"), "the saved figure is whole and has its own colours");
+      assert.ok(await page.evaluate("[...document.querySelectorAll('.figures figure:has(svg)')].every((figure) => figure.scrollWidth <= figure.clientWidth)"), "figures fit");
       await assertSound(page);
       await page.close();
     }

@@ -10,7 +10,7 @@ const [path, chromium] = process.argv.slice(2);
 const browser = await Browser.start(chromium);
 let status = 0;
 try {
-  for (const [width, dark] of [[1440, false], [700, true]]) {
+  for (const [width, dark] of [[1440, false], [390, true]]) {
     const page = await browser.open(`file://${path}`, { width, height: 900, dark });
     await page.until(`document.readyState === "complete"`);
     const look = await page.evaluate(`(() => {
@@ -33,12 +33,18 @@ try {
         links: [...document.querySelectorAll("#extremes a")].map((a) => a.getAttribute("href")),
         commands: [...document.querySelectorAll("#extremes code")].map((c) => c.textContent),
         text: document.body.innerText,
+        // pictures that can be saved: whole, with colours of their own
+        saved: [...document.querySelectorAll("a.save")].map((a) => atob(a.href.split(",")[1])).filter((svg) =>
+          new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror") === null && !svg.includes("var(--") && svg.includes('fill="#')).length,
+        cut: [...document.querySelectorAll(".figures figure:not(.broad)")].filter((figure) => figure.scrollWidth > figure.clientWidth).length,
       };
     })()`);
     assert.deepEqual(look.ids, ["responses", "extremes", "effects", "main-effects", "scatter", "parallel", "runs"]);
     // 3 histograms, 3 correlations, 3 main effects, 3 x 8 scatter plots, parallel coordinates
     assert.equal(look.svgs, 3 + 3 + 3 + 24 + 1);
     assert.equal(look.drawn, look.svgs);
+    assert.equal(look.saved, look.svgs);
+    assert.equal(look.cut, 0);
     assert.equal(look.dots, 24 * 24);
     assert.equal(look.rows, 24);
     assert.ok(look.bars >= 15, `${look.bars} bars`);

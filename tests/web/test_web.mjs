@@ -209,6 +209,7 @@ const cases = {
     await page.close();
     const bonded = await open(run(example("crane-double"), "double").out);
     const ledger = await bonded.evaluate("document.querySelector('table.ledger').innerText");
+    assert.deepEqual(await bonded.evaluate("[...document.querySelectorAll('table.ledger td, table.ledger th')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)"), [], "nothing is cut off");
     for (const row of [/coupling error, cyl1/, /coupling error, cyl2/, /supply/, /valve/, /balance/]) assert.match(ledger, row);
     for (const title of ["residual power", "coupling error"]) {
       const labels = await bonded.evaluate(`[...document.querySelectorAll('#section-coupling .plot')].find((n) => n.querySelector('b').textContent === '${title}').querySelector('.legend').innerText`);
@@ -481,6 +482,7 @@ run: {duration: 20 s, step: 5 ms, output_interval: 20 ms}
     await page.evaluate("document.querySelectorAll('details.group').forEach((n) => n.openNow())");
     const titles = await page.evaluate("[...document.querySelectorAll('#section-signals figcaption b')].map((n) => n.textContent)");
     assert.ok(titles.some((t) => /rotation/.test(t)) && !titles.some((t) => /orientation/.test(t)), titles.join());
+    assert.equal(await page.evaluate("[...document.querySelectorAll('[hidden]')].filter((n) => getComputedStyle(n).display !== 'none').length"), 0, "no style shows what is hidden");
     assert.match(await page.evaluate("[...document.querySelectorAll('.chip.folded')].map((n) => n.textContent).join('; ')"), /stay(s)? zero/);
     await page.close();
   },

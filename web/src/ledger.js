@@ -1,17 +1,17 @@
-// The energy ledger as a table: what came in, what couplings made up, every store, every loss, at the cursor and over the run.
+// The energy ledger as a table: energy supplied, coupling errors, every store, every loss, at the cursor and over the run.
 // SPDX-License-Identifier: Apache-2.0
 import { el } from "./dom.js";
 import { formatNumber, valueAt } from "./data.js";
 import { sizeOf } from "./signals.js";
 
 const KINDS = [
-  { title: "came in", test: /^(supply|load_work|motion_work|constraint_work)$/ },
+  { title: "supplied", test: /^(supply|load_work|motion_work|constraint_work)$/ },
   { title: "couplings", test: /coupling[_ ]error/ },
   { title: "stored", test: /^(kinetic|potential|elastic|compression|mechanical)$/ },
   { title: "unaccounted", test: /^balance$/ },
   { title: "lost", test: /./ },
 ];
-const ORDER = ["came in", "couplings", "stored", "lost", "unaccounted"];
+const ORDER = ["supplied", "couplings", "stored", "lost", "unaccounted"];
 const NOISE = 1e-12; // of the largest account of a part: rounding
 
 /** Signals of a ledger, and which part of the system and which account they are; null for others. */
@@ -30,7 +30,7 @@ export class Ledger {
     const names = [...new Set(accounts.map((it) => it.part))].sort((a, b) => (a !== "") - (b !== ""));
     this.rows = [];
     const bodies = names.map((part) => this.makePart(part, accounts.filter((it) => it.part === part), names.length));
-    const head = ["", "account", "now, J", "least, J", "largest, J", "end, J", ""];
+    const head = ["", "account", "now, J", "largest, J", "end, J", "share, %"];
     this.node = accounts.length === 0 ? null : el("div.wide", {},
       el("table.ledger", {}, el("thead", {}, el("tr", {}, ...head.map((x) => el("th", { scope: "col" }, x)))), ...bodies));
     if (!this.node) return;
@@ -42,9 +42,9 @@ export class Ledger {
   }
 
   makePart(part, accounts, nparts) {
-    const size = Math.max(...accounts.map((it) => sizeOf(it.signal))); // bars compare the accounts of one part
+    const size = Math.max(...accounts.map((it) => sizeOf(it.signal))); // shares compare the accounts of one part
     const body = el("tbody");
-    if (nparts > 1) body.append(el("tr.part", {}, el("th", { scope: "rowgroup", colspan: 7 }, part || "whole system")));
+    if (nparts > 1) body.append(el("tr.part", {}, el("th", { scope: "rowgroup", colspan: 6 }, part || "whole system")));
     for (const kind of ORDER) {
       const list = accounts.filter((it) => KINDS.find((k) => k.test.test(it.account)).title === kind);
       list.forEach((it, i) => body.append(this.makeRow(it, i === 0 ? kind : "", size)));
@@ -53,26 +53,20 @@ export class Ledger {
   }
 
   makeRow({ signal, account }, kind, size) {
-    let lo = Infinity, hi = -Infinity;
-    for (const x of signal.values) {
-      if (x < lo) lo = x;
-      if (x > hi) hi = x;
-    }
+    let largest = 0;
+    for (const x of signal.values) if (Math.abs(x) > Math.abs(largest)) largest = x;
     const text = (x) => formatNumber(Math.abs(x) < NOISE * size ? 0 : x);
-    const cell = el("td.num.now-value"), bar = el("i");
-    this.rows.push({ signal, cell, bar, size, text });
+    const now = el("span.now-value");
+    this.rows.push({ signal, now, text });
+    const share = formatNumber(Math.abs(largest) < NOISE * size ? 0 : Number(((100 * Math.abs(largest)) / size).toPrecision(2)));
     return el("tr", { title: `${signal.name}: ${signal.description}` },
-      el("td.kind", {}, kind), el("th", { scope: "row" }, account.replaceAll("_", " ")), cell,
-      ...[lo, hi, signal.values.at(-1)].map((x) => el("td.num", {}, text(x))), el("td.bar", {}, bar));
+      el("td.kind", {}, kind), el("th", { scope: "row" }, account.replaceAll("_", " ")), el("td.num", {}, now),
+      ...[text(largest), text(signal.values.at(-1))].map((x) => el("td.num", {}, x)),
+      el("td.num", { title: "largest value as a share of the largest account of this part" }, share));
   }
 
   show() {
     if (!this.isSeen) return;
-    for (const { signal, cell, bar, size, text } of this.rows) {
-      const x = valueAt(signal, this.clock.time), share = Math.min(1, Math.abs(x) / size);
-      cell.textContent = text(x);
-      bar.style.transform = `translateX(${x < 0 ? -100 * share : 0}%) scaleX(${share})`;
-      bar.className = x < 0 ? "minus" : "plus";
-    }
+    for (const { signal, now, text } of this.rows) now.textContent = text(valueAt(signal, this.clock.time));
   }
 }

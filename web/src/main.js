@@ -175,7 +175,7 @@ function makeRunSwitches(runs, board) {
 function listen(page) {
   const { clock, transport } = page;
   const help = el("dialog.help", {}, el("h2", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, what]) => [el("dt", {}, key), el("dd", {}, what)])),
-    el("p", {}, "In plots: drag across to zoom the time, up or down to zoom the values, both for a box; shift and drag pans; ctrl and wheel zooms the time, with shift the values; click to go there, double click to show all. ",
+    el("p", {}, "In plots: drag across to zoom the time, up or down to zoom the values, diagonally for both. Shift-drag pans. Ctrl-wheel zooms the time, with Shift the values. Click to go to a time, double-click to show everything. Drag a name from a legend into your own plot. ⋯ has log axes, spectra, x-y plots and files.",
       "Drag a name of a legend into a plot of your own. ⋯ has log axes, spectra, x-y plots and files."),
     el("form", { method: "dialog" }, el("button", {}, "close")));
   document.body.append(help);

@@ -224,7 +224,7 @@ static ItmNode* put(Override* o, const ItmNode* node, size_t at)
         return NULL;
     }
     if (node->kind == ITM_NODE_SCALAR && node->length > 0) {
-        refuse(o, at, "the path goes on, but what the file has there is a single value");
+        refuse(o, at, "the path continues here, but the file has a single value at this place");
         return NULL;
     }
     ItmNode* copy = copy_items(o, node);

@@ -1,6 +1,7 @@
 // elements of a hydraulic circuit, a function a type.
 #include "io/model/read_circuit.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -359,6 +360,18 @@ static void check_areas(ItmReader* r, const ItmItem* item, const ItmNode* const*
     }
 }
 
+// The largest cylinders that are built have a bore of about 1.5 m; beyond that, a number of millimetres is more likely.
+static void note_bore(ItmReader* r, const ItmNode* bore, const ItmCylinderDef* def)
+{
+    if (r->status == ITM_OK && def->bore > 2.0) {
+        char note[240];
+        snprintf(note, sizeof note,
+                 "%s:%d:%d: cylinder '%.40s' has a bore of %.4g m; write '%.4g mm' if millimetres are meant",
+                 bore->source, bore->line, bore->column, def->name, def->bore, def->bore);
+        itm_reader_note(r, note);
+    }
+}
+
 static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
 {
     ItmReader* r = c->r;
@@ -370,6 +383,7 @@ static void read_cylinder(ItmCircuitReader* c, const ItmItem* item)
     def.name = item->key->text;
     ItmPortNodes ports = itm_read_circuit_get_ports(c, item, v[C_PORTS], "a cylinder", &def.port_1, &def.port_2);
     read_cylinder_reals(r, v, &def);
+    note_bore(r, v[C_BORE], &def);
     def.motion = itm_reader_get_signal(r, v[C_MOTION], def.name, ITM_DIM_LENGTH);
     if (r->status == ITM_OK) {
         const ItmBlame blames[] = {{"port_1", ports.a}, {"port_2", ports.b}};

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_ANGLE (2.0 * ITM_PI)  // a start beyond a turn is more likely a number of degrees, rad
-
 enum {
     TYPE,
     BODIES,
@@ -92,12 +90,10 @@ static void set_start(ItmReader* r, const ItmNode* node, ItmJointDef* def, ItmDi
 {
     double value = itm_reader_get_real(r, node, unit_of(direction, is_rate), 0.0);
     (is_rate ? def->start_rate : def->start)[direction] = value;
-    if (direction >= ITM_RX && !is_rate && r->status == ITM_OK && fabs(value) > MOST_ANGLE) {
-        char note[240];
-        snprintf(note, sizeof note,
-                 "%s:%d:%d: joint '%.40s' starts at %.4g rad = %.4g deg; write '%.4g deg' if degrees are meant",
-                 node->source, node->line, node->column, def->name, value, value * 180.0 / ITM_PI, value);
-        itm_reader_note(r, note);
+    if (direction >= ITM_RX && !is_rate) {
+        char what[80];
+        snprintf(what, sizeof what, "joint '%.40s' starts at", def->name);
+        itm_reader_note_angle(r, node, what, value);
     }
     def->has_start[direction] = true;
 }

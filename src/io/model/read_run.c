@@ -177,7 +177,8 @@ void itm_read_run(ItmReader* r, const ItmNode* node, ItmRunSettings* run)
         check_interval(r, v[OUTPUT_INTERVAL], run->output_interval, cosim->options.macro_step);
     }
     if (r->status == ITM_OK && run->duration / o->step > MOST_STEPS) {
-        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION], "%g s in steps of %g s are too many steps",
-                        run->duration, o->step);
+        itm_reader_fail(r, v[STEP] != NULL ? v[STEP] : v[DURATION],
+                        "%g s in steps of %g s are more than %g steps; shorten the duration or enlarge the step",
+                        run->duration, o->step, MOST_STEPS);
     }
 }

@@ -79,6 +79,10 @@ static const char* const SYNONYMS[][2] = {
     {"hold", "zoh"},
     {"held", "zoh"},
     {"constant", "zoh"},
+    {"cylinder", "actuator"},
+    {"damper", "spring"},
+    {"spring-damper", "spring"},
+    {"diameter", "bore"},
 };
 
 // Our word for a synonym, if it is one of the words; NULL otherwise.
@@ -322,16 +326,29 @@ static ItmQuat get_quaternion(ItmReader* r, const ItmNode* node)
     return itm_quat_normalize((ItmQuat){q[0], q[1], q[2], q[3]});
 }
 
+// An angle beyond a turn is more likely a number of degrees.
+void itm_reader_note_angle(ItmReader* r, const ItmNode* node, const char* what, double angle)
+{
+    const double turn = 2.0 * ITM_PI;
+    if (r->status == ITM_OK && fabs(angle) > turn) {
+        char note[240];
+        snprintf(note, sizeof note, "%s:%d:%d: %s %.4g rad = %.4g deg; write '%.4g deg' if degrees are meant",
+                 node->source, node->line, node->column, what, angle, angle * 360.0 / turn, angle);
+        itm_reader_note(r, note);
+    }
+}
+
 static ItmQuat turn(ItmVec3 axis, double angle)
 {
     // sine and cosine of many turns are as good as those of one; reduce before squaring in exp
-    return itm_quat_exp(itm_vec_scale(remainder(angle, 4.0 * 3.14159265358979323846), axis));
+    return itm_quat_exp(itm_vec_scale(remainder(angle, 4.0 * ITM_PI), axis));
 }
 
 static ItmQuat get_turn(ItmReader* r, const ItmNode* axis_node, const ItmNode* angle_node)
 {
     ItmVec3 axis = itm_reader_get_vec(r, axis_node, ITM_DIM_ONE, itm_vec(0, 0, 1));
     double angle = itm_reader_get_real(r, angle_node, ITM_DIM_ONE, 0.0);
+    itm_reader_note_angle(r, angle_node, "this orientation turns by", angle);
     ItmPose frame = itm_pose_identity();
     if (r->status == ITM_OK) {
         ItmStatus status = itm_model_frame_from_axis(&frame, itm_vec(0, 0, 0), axis, itm_vec(0, 0, 0), r->error);
@@ -487,8 +504,10 @@ static bool is_map(ItmReader* r, const ItmNode* node, const char* what)
     bool is_nothing = node->kind == ITM_NODE_SCALAR && node->length == 0;
     if (node->kind != ITM_NODE_MAP && !is_nothing) {
         char found[64];
-        itm_reader_fail(r, node, "%s is a mapping (key: value), found %s", what,
-                        itm_document_describe(node, found, sizeof found));
+        bool is_results = node->kind == ITM_NODE_SCALAR && strncmp(node->text, "time,", 5) == 0;
+        itm_reader_fail(r, node, "%s: expected a mapping (key: value), found %s%s", what,
+                        itm_document_describe(node, found, sizeof found),
+                        is_results ? "; this is a table of results: use interim report, plot or compare" : "");
         return false;
     }
     return true;
@@ -505,7 +524,7 @@ static const struct {
     {"cosim", "elastic_model", "flexible_interface"},
 };
 
-// Keys that people put at the top of a file, and the section that has them.
+// Keys that people put at the top of a file or into another section, and the section that has them.
 static const char* const SECTION_OF[][2] = {
     {"gravity", "multibody"}, {"bodies", "multibody"},    {"joints", "multibody"}, {"materials", "multibody"},
     {"shapes", "multibody"},  {"contact", "multibody"},   {"duration", "run"},     {"step", "run"},
@@ -513,10 +532,24 @@ static const char* const SECTION_OF[][2] = {
     {"macro_step", "cosim"},  {"coupling", "cosim"},
 };
 
+// Keys that show that another kind of file was given.
+static const struct {
+    const char *what, *key, *hint;
+} FOREIGN_KEYS[] = {
+    {"a model file", "model", "this is a study file: use interim study"},
+    {"a model file", "factors", "this is a study file: use interim study"},
+    {"a model file", "results", "this file describes results: give the .csv file to interim report, plot or compare"},
+    {"a study", "parameters", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+    {"a study", "multibody", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+    {"a study", "subsystems", "this is a model file: use interim run; a study names it with 'model: FILE'"},
+};
+
 static const char* find_section(const char* what, const char* key)
 {
-    for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0] && strcmp(what, "a model file") == 0; i++) {
-        if (strcmp(SECTION_OF[i][0], key) == 0) {
+    bool is_top = strcmp(what, "a model file") == 0;
+    bool is_section = strcmp(what, "multibody") == 0 || strcmp(what, "run") == 0 || strcmp(what, "cosim") == 0;
+    for (size_t i = 0; i < sizeof SECTION_OF / sizeof SECTION_OF[0]; i++) {
+        if (strcmp(SECTION_OF[i][0], key) == 0 && (is_top || (is_section && strcmp(SECTION_OF[i][1], what) != 0))) {
             return SECTION_OF[i][1];
         }
     }
@@ -530,6 +563,12 @@ static void fail_unknown_key(ItmReader* r, const ItmNode* key, const char* what,
     for (size_t i = 0; i < sizeof RENAMED_KEYS / sizeof RENAMED_KEYS[0]; i++) {
         if (strcmp(what, RENAMED_KEYS[i].map) == 0 && strcmp(key->text, RENAMED_KEYS[i].former) == 0) {
             itm_reader_fail(r, key, "%s is now '%s' in %s", found, RENAMED_KEYS[i].present, what);
+            return;
+        }
+    }
+    for (size_t i = 0; i < sizeof FOREIGN_KEYS / sizeof FOREIGN_KEYS[0]; i++) {
+        if (strcmp(what, FOREIGN_KEYS[i].what) == 0 && strcmp(key->text, FOREIGN_KEYS[i].key) == 0) {
+            itm_reader_fail(r, key, "%s is not a key of %s; %s", found, what, FOREIGN_KEYS[i].hint);
             return;
         }
     }

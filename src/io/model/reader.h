@@ -181,6 +181,8 @@ void* itm_reader_take_array(ItmReader* r, int count, size_t size);
 
 // Keep a sentence about something that is read but not used, for the user to see (ItmModelFile.notes).
 void itm_reader_note(ItmReader* r, const char* note);
+// A note where an angle, rad, is beyond a turn; what: "joint 'hinge' starts at".
+void itm_reader_note_angle(ItmReader* r, const ItmNode* node, const char* what, double angle);
 // ---------------------------------------------------------------------------- sections, a file each
 
 void itm_read_parameters(ItmReader* r, const ItmNode* node);

@@ -139,6 +139,13 @@ ItmTable* itm_results_table_select(const ItmTable* table, const int* columns, in
     return selected;
 }
 
+static bool is_model_path(const char* path)
+{
+    const char* ending = strrchr(path, '.');
+    return ending != NULL &&
+           (strcmp(ending, ".yaml") == 0 || strcmp(ending, ".yml") == 0 || strcmp(ending, ".urdf") == 0);
+}
+
 static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
 {
     if (!itm_results_table_set_string(&table->title, "", 0) || !itm_results_table_set_string(&table->reason, "", 0) ||
@@ -152,7 +159,8 @@ static ItmStatus read_format(ItmTable* table, const char* path, ItmError* error)
         return itm_isolated_read(table, itm_results_read_hdf5, path, error);
     default:
         return itm_error_set(error, ITM_ERR_INPUT, __func__, "path",
-                             "results are files ending in .csv, .h5 or .hdf5, not '%s'", path);
+                             "results are files ending in .csv, .h5 or .hdf5, not '%s'%s", path,
+                             is_model_path(path) ? "; interim run writes the results of a model" : "");
     }
 }
 

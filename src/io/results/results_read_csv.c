@@ -28,7 +28,9 @@ static ItmStatus read_header(Reader* r, ItmTable* table, ItmError* error)
         size_t length = 0;
         char* name = itm_csv_take_field(&r->csv, &length);
         if (length == 0) {
-            return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "expected a name in the header line");
+            return itm_csv_fail(&r->csv, table->ncolumn + 1, error,
+                                *r->csv.at == '\0' && table->ncolumn == 0 ? "the file is empty"
+                                                                          : "expected a name in the header line");
         }
         if (table->ncolumn == MOST_COLUMNS) {
             return itm_csv_fail(&r->csv, table->ncolumn + 1, error, "there are too many columns");
