@@ -462,6 +462,35 @@ static void sleep_seconds(double seconds)
     nanosleep(&time, NULL);
 }
 
+// In a folder that several users may write to, somebody else may have put links at names that a run will use.
+static void links_at_names_of_part_files_are_not_followed(void** state)
+{
+    (void)state;
+    char victim[160];
+    snprintf(victim, sizeof victim, "%s", path_of("victim", ".txt"));
+    FILE* file = fopen(victim, "w");
+    fputs("precious", file);
+    fclose(file);
+    static const char* const PARTS[][2] = {
+        {".csv", ".part.csv"}, {".csv", ".part.csv.lock"}, {".h5", ".part.h5"}, {".h5", ".part.h5.lock"}};
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        ItmError error = {0};
+        ItmResults* results = NULL;
+        const char* link = path_of("r", PARTS[i][1]);
+        assert_int_equal(symlink("victim.txt", link), 0);
+        assert_int_equal(
+            itm_results_create_columns(&results, path_of("r", PARTS[i][0]), COLUMNS, NCOLUMN, "", "", &error),
+            ITM_ERR_IO);
+        char text[16] = "";
+        file = fopen(victim, "r");
+        assert_non_null(fgets(text, sizeof text, file));
+        fclose(file);
+        assert_string_equal(text, "precious");
+        unlink(link);
+    }
+    unlink(victim);
+}
+
 static void rows_of_a_killed_process_survive(void** state)
 {
     (void)state;
@@ -711,6 +740,7 @@ int main(void)
         RESULTS_TEST(a_path_that_cannot_be_written_is_named_with_the_reason),
         RESULTS_TEST(an_older_file_stays_until_the_run_is_closed),
         RESULTS_TEST(a_full_disk_is_reported_and_replaces_nothing),
+        RESULTS_TEST(links_at_names_of_part_files_are_not_followed),
         RESULTS_TEST(rows_of_a_killed_process_survive),
         RESULTS_TEST(plain_csv_of_other_programs_is_read),
         RESULTS_TEST(cut_row_of_a_part_file_is_left_out),

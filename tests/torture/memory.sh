@@ -21,11 +21,17 @@ strip_times() {
         END {exit told ? 3 : 0}' "$1" >"$2"
 }
 
+# Note a failure under the addresses of its stack, so that failures at one place are counted together.
+note_failure() {
+    failed=$((failed + 1))
+    echo "$1: $2$(sed -n '4,12s/.*\/\([^/]*\)(\([^)]*\)).*/ \1 \2/p' trace.txt 2>/dev/null | tr '\n' ';')" >>failures.txt
+    echo "    $1: allocation $n: $2"
+}
+
 # once N COMMAND...: run it with the N-th allocation failing. What it produced is in out.txt and err.txt and in result.*
 once() {
     n=$1; shift
-    rm -rf result.* keep
-    rm -f trace.txt
+    rm -rf result.* keep trace.txt
     timeout 60 env FAIL_AT="$n" FAIL_TRACE="$work/trace.txt" LD_PRELOAD="$library" "$interim" "$@" >out.txt 2>err.txt
 }
 
@@ -58,8 +64,7 @@ campaign() {
         elif [ $status -eq 139 ] && grep -q fy_input_create trace.txt; then
             known=$((known + 1))
         elif [ $status -ne 0 ]; then
-            failed=$((failed + 1))
-            echo "    $name: allocation $n: status $status, $(wc -c <err.txt) bytes of message"
+            note_failure "$name" "status $status, $(wc -c <err.txt) bytes of message"
         else
             told=0
             collect got.txt || told=1
@@ -68,8 +73,7 @@ campaign() {
             elif [ $told -eq 1 ] || grep -q memory err.txt; then
                 answered=$((answered + 1))
             else
-                failed=$((failed + 1))
-                echo "    $name: allocation $n: status 0 with another result"
+                note_failure "$name" "status 0 with another result"
             fi
         fi
         n=$((n + stride))
@@ -98,5 +102,6 @@ for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
         esac
     done
 done
+[ ! -e failures.txt ] || { echo "failures by place:"; sort failures.txt | uniq -c; }
 echo "memory: injected $total, failed $failures"
 [ "$failures" -eq 0 ]
