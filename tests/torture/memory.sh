@@ -1,5 +1,5 @@
 #!/bin/sh
-# Allocation failures: every STRIDE-th allocation of run, check, sweep, study and report of some examples fails, one per execution (see
+# Allocation failures: every STRIDE-th allocation of run, check, sweep, study and report of some examples fails, one per trial (see
 # fail_allocation.c).
 #   memory.sh SOURCE INTERIM LIBRARY STRIDE [FIRST]
 # Prints a line per command: injected, answered (status 1 or 2 with a message), unaffected (same result), libfyaml, failed; status 1 if
@@ -23,7 +23,7 @@ campaign() {
 }
 
 for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
-    for command in ${MEMORY_COMMANDS:-run check sweep study report}; do
+    for command in ${MEMORY_COMMANDS:-run check sweep study report report-hdf5}; do
         case $command in
             run) campaign "run $example" run "$examples/$example.yaml" -q --until 0.02s -o result.csv ;;
             check) campaign "check $example" check "$examples/$example.yaml" --budget 60 ;;
@@ -31,13 +31,14 @@ for example in ${MEMORY_EXAMPLES:-crane-single grasp flexible-mast}; do
             study)
                 # -j 1 executes the runs in children, one after the other
                 printf 'model: %s\nset: {run.duration: 10 ms}\nfactors: {run.step: {values: [1 ms, 0.5 ms]}}\ndesign: {type: grid}\nresponses: {end: {final: energy.balance}}\n' \
-                    "$examples/$example.yaml" >study.yaml
-                campaign "study $example" study study.yaml -q -j 1 -o result.table.csv ;;
+                    "$examples/$example.yaml" >"$work/study.yaml"
+                campaign "study $example" study "$work/study.yaml" -q -j 1 -o result.table.csv ;;
             report)
-                "$interim" run "$examples/$example.yaml" -q --until 0.05s -o "given.csv" 2>/dev/null
-                campaign "report $example" report given.csv -q -o result.html
-                "$interim" run "$examples/$example.yaml" -q --until 0.05s -o "given.h5" 2>/dev/null
-                campaign "report $example, HDF5" report given.h5 -q -o result.html ;;
+                "$interim" run "$examples/$example.yaml" -q --until 0.05s -o given.csv 2>/dev/null
+                campaign "report $example" report "$work/given.csv" -q -o result.html ;;
+            report-hdf5)
+                "$interim" run "$examples/$example.yaml" -q --until 0.05s -o given.h5 2>/dev/null
+                campaign "report $example, HDF5" report "$work/given.h5" -q -o result.html ;;
         esac
     done
 done
