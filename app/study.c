@@ -84,7 +84,7 @@ static bool choose_output(AppStudy* s)
     }
     s->output =
         given != NULL ? strdup(given) : app_path_replace_ending(app_tables_base_name(s->arguments->model), ".csv");
-    return s->output != NULL;
+    return s->output != NULL || app_study_complain(s, "out of memory for the table of", s->arguments->model);
 }
 
 static bool read_arguments(AppStudy* s)

@@ -26,6 +26,9 @@ static _Noreturn void be_child(const AppStudy* s, int run, const char* path)
     int count = 0;
     for (const char* text; count < 4096 && (text = itm_study_get_setting(s->study, run, count)) != NULL; count++) {
         settings[count] = strdup(text);
+        if (settings[count] == NULL) {
+            _exit(APP_BAD_INPUT);
+        }
     }
     AppWord word = {find_report_option(), path};
     const AppArguments arguments = {.model = s->info.model,

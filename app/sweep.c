@@ -139,7 +139,7 @@ static bool check_arguments(AppStudy* s)
         return app_study_complain(s, "the name of the table must end in .csv, got", output);
     }
     s->output = output != NULL ? strdup(output) : NULL;
-    return true;
+    return output == NULL || s->output != NULL || app_study_complain(s, "out of memory for the table", output);
 }
 
 static bool read_arguments(AppStudy* s)

@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -111,14 +112,24 @@ static void refuse_others(Filter* f)
 {
     unsigned self = (unsigned)getpid();
     deny(f, SYS_ptrace, EPERM);
+    deny(f, SYS_process_vm_readv, EPERM);
     deny(f, SYS_process_vm_writev, EPERM);
     deny(f, SYS_pidfd_open, EPERM);
+    deny(f, SYS_pidfd_send_signal, EPERM);  // it also takes an open folder of /proc
     deny(f, SYS_setpgid, EPERM);
     deny(f, SYS_setsid, EPERM);
     allow_only(f, SYS_kill, self, EPERM);
     allow_only(f, SYS_tgkill, self, EPERM);
     deny(f, SYS_tkill, EPERM);
     deny(f, SYS_rt_sigqueueinfo, EPERM);
+    deny(f, SYS_rt_tgsigqueueinfo, EPERM);
+    deny(f, SYS_io_uring_setup, EPERM);  // its requests are not system calls: no filter sees them
+    // keys typed into the terminal of the user
+    add(f, (struct sock_filter)UNLESS((unsigned)SYS_ioctl, 4));
+    add(f, (struct sock_filter)LOAD(FIELD(args[1])));
+    add(f, (struct sock_filter)UNLESS((unsigned)TIOCSTI, 1));
+    add(f, (struct sock_filter)DENY(EPERM));
+    add(f, (struct sock_filter)ALLOW);
 }
 
 static bool set_filter(const ItmFmuLimits* l)

@@ -50,16 +50,21 @@ class MlcpResult:
         return self.outcome.startswith("solved")
 
 
+def _square(H: Any) -> np.ndarray:
+    H = np.ascontiguousarray(H, dtype=float)
+    if H.ndim != 2 or H.shape[0] != H.shape[1] or H.size == 0:
+        raise ValueError(f"H is a square matrix, got shape {H.shape}")
+    return H
+
+
 def solve_mlcp(H: Any, b: Any, lo: Any = 0.0, up: Any = np.inf, contacts: Sequence[Friction] = (), *, solver: str = "auto",
                tolerance: float = 1e-10, max_iterations: int | None = None, symmetric: bool | None = None) -> MlcpResult:
     """Solve w = H x + b, lo <= x <= up, w >= 0 where x = lo, w <= 0 where x = up, w = 0 between; with friction in `contacts`.
 
     symmetric: H is symmetric positive semi-definite; default: find out. Arrays of floats in C order are used without a copy.
     Raises `Error` for bad input; an unsolved problem is no error, see `MlcpResult.outcome`."""
-    H = np.ascontiguousarray(H, dtype=float)
+    H = _square(H)
     n = len(H)
-    if H.shape != (n, n) or n == 0:
-        raise ValueError(f"H is a square matrix, got shape {H.shape}")
     if solver not in _SOLVERS:
         raise ValueError(f"solver '{solver}': expected one of {', '.join(_SOLVERS)}")
     vectors = [np.ascontiguousarray(np.broadcast_to(np.asarray(v, dtype=float), (n,))) for v in (b, lo, up)]
@@ -101,7 +106,7 @@ def _solve(problem: Any, options: Any, n: int, ncontact: int) -> MlcpResult:
 
 def mlcp_residual(H: Any, b: Any, x: Any, lo: Any = 0.0, up: Any = np.inf) -> float:
     """Relative residual of any x for a problem without friction; 0 for a solution."""
-    H = np.ascontiguousarray(H, dtype=float)
+    H = _square(H)
     arrays = [H, *(np.ascontiguousarray(np.broadcast_to(np.asarray(v, dtype=float), (len(H),))) for v in (b, lo, up, x))]
     pointers = [ffi.from_buffer("double[]", array) for array in arrays]
     problem = ffi.new("ItmMlcpProblem*")

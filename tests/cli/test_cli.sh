@@ -700,6 +700,10 @@ sandbox_keeps_models_in_their_folder() {
         err_has "refers to 'terrain.csv', which is no file below the sandbox 'in'"
     done
     [ ! -e x.fmu ] && [ ! -e x.ssp ] || fail "an FMU was written"
+    cp "$source/examples/control.yaml" in
+    ln -s "$source/examples/joystick.csv" in/joystick.csv
+    expect 1 "$interim" check in/control.yaml --sandbox in
+    err_has "refers to 'joystick.csv', which is no file below the sandbox 'in'"
     rm in/terrain.csv
     cp secret.csv in/terrain.csv
     expect 0 "$interim" check in/terrain.yaml --sandbox in

@@ -154,11 +154,10 @@ static void processes_network_and_signals_are_refused(void** state)
 {
     (void)state;
     static const char* const FAULTS[][2] = {
-        {"fmi2DoStep fork 1", "fork was refused"},
-        {"fmi2DoStep exec 1", "exec was refused"},
-        {"fmi2DoStep network 1", "socket was refused"},
-        {"fmi2DoStep kill 1", "kill was refused"},
-        {"fmi2DoStep format 1", "#r1# 42 te?[2J??xt 3.142 c"},
+        {"fmi2DoStep fork 1", "fork was refused"},      {"fmi2DoStep exec 1", "exec was refused"},
+        {"fmi2DoStep network 1", "socket was refused"}, {"fmi2DoStep kill 1", "kill was refused"},
+        {"fmi2DoStep around 1", "pidfd was refused"},   {"fmi2DoStep around 1", "uring was refused"},
+        {"fmi2DoStep around 1", "keys was refused"},    {"fmi2DoStep format 1", "#r1# 42 te?[2J??xt 3.142 c"},
     };
     for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
         Run r = run_fmu(FAULTS[i][0], get_limits());

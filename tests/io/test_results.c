@@ -1,11 +1,14 @@
 // Result files: what is written is read back bit for bit, and no failure costs rows or an older file.
 #include "check.h"
 
+#include "io/results/hdf5.h"
 #include "io/results/results.h"
 #include "io/results/results_read.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <float.h>
+#include <limits.h>
 #include <locale.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -459,6 +462,35 @@ static void sleep_seconds(double seconds)
     nanosleep(&time, NULL);
 }
 
+// In a folder that several users may write to, somebody else may have put links at names that a run will use.
+static void links_at_names_of_part_files_are_not_followed(void** state)
+{
+    (void)state;
+    char victim[160];
+    snprintf(victim, sizeof victim, "%s", path_of("victim", ".txt"));
+    FILE* file = fopen(victim, "w");
+    fputs("precious", file);
+    fclose(file);
+    static const char* const PARTS[][2] = {
+        {".csv", ".part.csv"}, {".csv", ".part.csv.lock"}, {".h5", ".part.h5"}, {".h5", ".part.h5.lock"}};
+    for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+        ItmError error = {0};
+        ItmResults* results = NULL;
+        const char* link = path_of("r", PARTS[i][1]);
+        assert_int_equal(symlink("victim.txt", link), 0);
+        assert_int_equal(
+            itm_results_create_columns(&results, path_of("r", PARTS[i][0]), COLUMNS, NCOLUMN, "", "", &error),
+            ITM_ERR_IO);
+        char text[16] = "";
+        file = fopen(victim, "r");
+        assert_non_null(fgets(text, sizeof text, file));
+        fclose(file);
+        assert_string_equal(text, "precious");
+        unlink(link);
+    }
+    unlink(victim);
+}
+
 static void rows_of_a_killed_process_survive(void** state)
 {
     (void)state;
@@ -580,6 +612,117 @@ static void a_file_that_is_no_hdf5_is_refused(void** state)
     unlink(path);
 }
 
+// A function of the HDF5 library that the package itself does not use, to write files as strangers may.
+static void* find_in_hdf5(const char* name)
+{
+    void* library = dlopen(ITM_HDF5_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(library);
+    void* symbol = dlsym(library, name);
+    assert_non_null(symbol);
+    dlclose(library);
+    return symbol;
+}
+
+// An empty file that the reader accepts.
+static hid_t create_hdf5(const char* path)
+{
+    hid_t creation = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, H5P_DEFAULT);
+    H5Pclose(creation);
+    return file;
+}
+
+static void expect_refused(const char* path)
+{
+    ItmTable* table = NULL;
+    ItmError error = {0};
+    assert_int_equal(itm_results_read(&table, path, &error), ITM_ERR_INPUT);
+    assert_non_null(strstr(error.message, "takes data from other files"));
+    unlink(path);
+}
+
+// The format can name any file of the disk as the place of values: its bytes would appear in reports.
+static void an_hdf5_file_cannot_bring_in_other_files(void** state)
+{
+    (void)state;
+    herr_t (*set_external)(hid_t, const char*, long, hsize_t);
+    herr_t (*set_virtual)(hid_t, hid_t, const char*, const char*, hid_t);
+    herr_t (*link_external)(const char*, const char*, hid_t, const char*, hid_t, hid_t);
+    ItmError error = {0};
+    assert_int_equal(itm_hdf5_load(&error), ITM_OK);
+    *(void**)&set_external = find_in_hdf5("H5Pset_external");
+    *(void**)&set_virtual = find_in_hdf5("H5Pset_virtual");
+    *(void**)&link_external = find_in_hdf5("H5Lcreate_external");
+    const char *path = path_of("hostile", ".h5"), *secret = path_of("secret", ".h5");
+    char whole[PATH_MAX];
+    ItmResults* other = create(secret);
+    append(other, 0.0, 1.0);
+    append(other, 1.0, 2.0);
+    finish(other);
+    assert_non_null(realpath(secret, whole));
+    hid_t space = H5Screate_simple(1, &(hsize_t){2}, NULL);
+
+    // a file of this kind is read
+    hid_t file = create_hdf5(path);
+    H5Dclose(H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Fclose(file);
+    itm_results_table_destroy(read_back(path));
+
+    // bytes of the other file as the values of a column
+    file = create_hdf5(path);
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(set_external(creation, whole, 0, 16) >= 0);
+    H5Dclose(H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Fclose(file);
+    expect_refused(path);
+
+    // a column of the other file
+    file = create_hdf5(path);
+    creation = H5Pcreate(H5P_DATASET_CREATE);
+    assert_true(set_virtual(creation, space, whole, "time", space) >= 0);
+    H5Dclose(H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT));
+    H5Pclose(creation);
+    H5Fclose(file);
+    expect_refused(path);
+
+    // the provenance of the other file
+    file = create_hdf5(path);
+    H5Dclose(H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    assert_true(link_external(whole, "provenance", file, "provenance", H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+    expect_refused(path);
+    H5Sclose(space);
+    remove_results("secret", ".h5");
+}
+
+// A dataset may claim any number of rows without having them; 2^61 of them have 2^64 bytes.
+static void an_hdf5_file_with_absurd_sizes_is_refused(void** state)
+{
+    (void)state;
+    ItmError error = {0};
+    assert_int_equal(itm_hdf5_load(&error), ITM_OK);
+    static const int EXPONENTS[] = {40, 61};
+    for (size_t i = 0; i < sizeof EXPONENTS / sizeof EXPONENTS[0]; i++) {
+        const char* path = path_of("large", ".h5");
+        hid_t space = H5Screate_simple(1, &(hsize_t){(hsize_t)1 << EXPONENTS[i]}, NULL);
+        hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_chunk(creation, 1, &(hsize_t){1 << 20});
+        hid_t file = create_hdf5(path);
+        hid_t dataset = H5Dcreate2(file, "time", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+        assert_true(dataset >= 0);
+        H5Dclose(dataset);
+        H5Pclose(creation);
+        H5Sclose(space);
+        H5Fclose(file);
+        ItmTable* table = NULL;
+        assert_int_equal(itm_results_read(&table, path, &error), ITM_ERR_INPUT);
+        assert_non_null(strstr(error.message, path));
+        unlink(path);
+    }
+}
+
 #define RESULTS_TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
@@ -597,11 +740,14 @@ int main(void)
         RESULTS_TEST(a_path_that_cannot_be_written_is_named_with_the_reason),
         RESULTS_TEST(an_older_file_stays_until_the_run_is_closed),
         RESULTS_TEST(a_full_disk_is_reported_and_replaces_nothing),
+        RESULTS_TEST(links_at_names_of_part_files_are_not_followed),
         RESULTS_TEST(rows_of_a_killed_process_survive),
         RESULTS_TEST(plain_csv_of_other_programs_is_read),
         RESULTS_TEST(cut_row_of_a_part_file_is_left_out),
         RESULTS_TEST(broken_csv_is_refused_with_line_and_column),
         RESULTS_TEST(a_file_that_is_no_hdf5_is_refused),
+        RESULTS_TEST(an_hdf5_file_cannot_bring_in_other_files),
+        RESULTS_TEST(an_hdf5_file_with_absurd_sizes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

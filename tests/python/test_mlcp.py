@@ -48,6 +48,8 @@ def test_solvers_agree_and_bad_input_is_refused():
         interim.solve_mlcp(H, b, solver="guess")
     with pytest.raises(ValueError):
         interim.solve_mlcp(np.zeros((2, 3)), b)
+    with pytest.raises(ValueError):  # the library would read beyond it
+        interim.mlcp_residual(np.zeros((2, 1)), b, b)
     with pytest.raises(interim.Error):
         interim.solve_mlcp(H, [float("nan"), 0.0])
     with pytest.raises(interim.Error):

@@ -13,7 +13,7 @@ total=0 failures=0
 
 # try COMMAND...: 0 it did its work, 1 it refused, 2 it failed
 try() {
-    timeout 60 "$interim" "$@" >out.txt 2>err.txt
+    timeout 300 "$interim" "$@" >out.txt 2>err.txt
     status=$?
     if [ $status -eq 0 ]; then return 0; fi
     if { [ $status -eq 1 ] || [ $status -eq 2 ]; } && [ -s err.txt ]; then return 1; fi

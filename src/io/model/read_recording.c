@@ -17,7 +17,10 @@
 static ItmTable* load_table(ItmReader* r, const ItmNode* file, const char* name)
 {
     char* path = itm_reader_make_path(r, name);
-    ItmTable* table = path != NULL ? calloc(1, sizeof *table) : NULL;
+    if (path == NULL) {
+        return NULL;
+    }
+    ItmTable* table = calloc(1, sizeof *table);
     if (table == NULL) {
         free(path);
         r->status = itm_error_set(r->error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");

@@ -32,6 +32,18 @@ static char* append_name(const char* path, const char* ending)
     return name;
 }
 
+// Mode "wb" or "r+b". A symbolic link of this name, which somebody else may have put into a shared folder, is not followed.
+static FILE* open_file(const char* path, const char* mode)
+{
+    int flags = mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDWR;
+    int file = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE* stream = file >= 0 ? fdopen(file, mode) : NULL;
+    if (file >= 0 && stream == NULL) {
+        close(file);
+    }
+    return stream;
+}
+
 // The new name must be on the disk before rows after it may be truncated.
 static void sync_folder(const char* path)
 {
@@ -66,7 +78,7 @@ ItmStatus itm_checkpoint_write(const char* path, const ItmCheckpointHead* head,
                                const void* const parts[ITM_CHECKPOINT_PARTS], ItmError* error)
 {
     char* aside = append_name(path, ".part");
-    FILE* file = aside != NULL ? fopen(aside, "wbe") : NULL;
+    FILE* file = aside != NULL ? open_file(aside, "wb") : NULL;
     bool is_written = file != NULL && write_all(file, head, parts);
     int code = errno;
     if (file != NULL && fclose(file) != 0 && is_written) {
@@ -172,13 +184,13 @@ static ItmStatus open_rows(ItmCheckpointRows* rows, const char* checkpoint, size
     if (status != ITM_OK) {
         return status;
     }
-    rows->file = fopen(rows->path, mode);
+    rows->file = open_file(rows->path, mode);
     return rows->file != NULL ? ITM_OK : fail_rows(rows, mode[0] == 'w' ? "write" : "read", errno, error);
 }
 
 ItmStatus itm_checkpoint_rows_open(ItmCheckpointRows* rows, const char* checkpoint, size_t width, ItmError* error)
 {
-    return open_rows(rows, checkpoint, width, "wbe", error);
+    return open_rows(rows, checkpoint, width, "wb", error);
 }
 
 // All rows of the checkpoint, one by one.
@@ -209,7 +221,7 @@ static ItmStatus hash_row(void* context, const double* row)
 ItmStatus itm_checkpoint_rows_resume(ItmCheckpointRows* rows, const char* checkpoint, size_t width,
                                      const ItmCheckpointHead* head, ItmError* error)
 {
-    ItmStatus status = open_rows(rows, checkpoint, width, "r+be", error);
+    ItmStatus status = open_rows(rows, checkpoint, width, "r+b", error);
     status = status == ITM_OK ? visit_rows(rows, head->nrow, hash_row, rows, error) : status;
     unsigned char digest[ITM_SHA256_BYTES];
     itm_sha256_get(&rows->sha, digest);

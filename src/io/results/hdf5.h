@@ -26,7 +26,7 @@
                                                 X(H5check_version) X(H5free_memory) X(H5open)       \
     X(H5Adelete) X(H5Aget_space) X(H5Gget_info) X(H5Iget_type) X(H5Lexists) X(H5Oclose) \
     X(H5Oopen) X(H5P_CLS_FILE_ACCESS_ID_g) X(H5Pset_fletcher32) X(H5Pset_istore_k) X(H5Pset_libver_bounds) X(H5Pset_obj_track_times) X(H5Tget_size) \
-    X(H5Fget_file_image) X(H5Pset_fapl_core)
+    X(H5Fget_file_image) X(H5Pset_fapl_core) X(H5Dget_create_plist) X(H5Lunregister) X(H5PLset_loading_state) X(H5Pget_external_count) X(H5Pget_layout)
 // clang-format on
 
 #define ITM_HDF5_FIELD(name) __typeof__(&(name)) name;
@@ -116,6 +116,11 @@ const ItmHdf5* itm_hdf5_get(void);
 #define H5Pset_istore_k (*itm_hdf5_get()->H5Pset_istore_k)
 #define H5Pset_obj_track_times (*itm_hdf5_get()->H5Pset_obj_track_times)
 #define H5Pset_libver_bounds (*itm_hdf5_get()->H5Pset_libver_bounds)
+#define H5Dget_create_plist (*itm_hdf5_get()->H5Dget_create_plist)
+#define H5Lunregister (*itm_hdf5_get()->H5Lunregister)
+#define H5PLset_loading_state (*itm_hdf5_get()->H5PLset_loading_state)
+#define H5Pget_external_count (*itm_hdf5_get()->H5Pget_external_count)
+#define H5Pget_layout (*itm_hdf5_get()->H5Pget_layout)
 #define H5Tget_size (*itm_hdf5_get()->H5Tget_size)
 // clang-format on
 

@@ -167,9 +167,10 @@ static void get_record(Stream* s, ItmRecord* record)
     }
 }
 
-// What the child sent. It is not trusted: lengths are checked, and a message that ends early is discarded.
-static ItmStatus get_table(Stream* s, ItmTable* table, ItmError* error)
+ItmStatus itm_isolated_receive(ItmTable* table, int file, ItmError* error)
 {
+    Stream stream = {.file = file};
+    Stream* s = &stream;
     Head head;
     get(s, &head, sizeof head);
     if (s->status != ITM_OK) {
@@ -289,9 +290,8 @@ ItmStatus itm_isolated_read(ItmTable* table, ItmTableReader read, const char* pa
         return itm_error_set(error, ITM_ERR_IO, __func__, NULL, "cannot create a process to read '%s': %s", path,
                              strerror(code));
     }
-    Stream s = {.file = ends[0]};
     ItmError told = {0};
-    ItmStatus status = get_table(&s, table, &told);
+    ItmStatus status = itm_isolated_receive(table, ends[0], &told);
     close(ends[0]);
     int outcome = 0;
     while (waitpid(pid, &outcome, 0) < 0 && errno == EINTR) {

@@ -56,7 +56,7 @@ ItmStatus itm_lock_take(ItmLock* lock, const char* part, ItmError* error)
     }
     snprintf(path, size, "%s.lock", part);
     for (;;) {
-        int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (file < 0) {
             ItmStatus status = itm_results_fail_io(error, __func__, "write", part, errno);
             free(path);

@@ -147,7 +147,7 @@ static ItmStatus csv_open(void** state, const ItmResultsHead* head, ItmError* er
     if (f == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "no memory to write '%s'", head->path);
     }
-    f->fd = open(head->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    f->fd = open(head->part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (f->fd < 0) {
         ItmStatus status = itm_results_fail_io(error, __func__, "write", head->part, errno);
         destroy(f);

@@ -322,7 +322,7 @@ static bool reserve_column(Hdf5File* f, int nrow)
 static int open_part(Hdf5File* f, const ItmResultsHead* head)
 {
     size_t space = measure_description(head);
-    f->fd = open(head->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    f->fd = open(head->part, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (f->fd < 0) {
         return errno;
     }

@@ -6,10 +6,32 @@
 #include "io/results/results.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LONGEST_STRING (1u << 28)
+
+// Whether the values of a dataset are in its own file. The format also knows values in any other file of the disk, as raw bytes
+// (external storage) or as part of another dataset (a virtual dataset).
+static bool is_inside(hid_t dataset)
+{
+    hid_t creation = H5Dget_create_plist(dataset);
+    bool is_own = creation >= 0 && H5Pget_external_count(creation) == 0 && H5Pget_layout(creation) != H5D_VIRTUAL;
+    H5Pclose(creation);
+    return is_own;
+}
+
+// Open a dataset whose values are in the file; negative if there is none.
+static hid_t open_dataset(hid_t parent, const char* name)
+{
+    hid_t dataset = H5Dopen2(parent, name, H5P_DEFAULT);
+    if (dataset >= 0 && !is_inside(dataset)) {
+        H5Dclose(dataset);
+        return -1;
+    }
+    return dataset;
+}
 
 // A string of an open attribute or dataset, of fixed or variable length (as other programs and older versions write it): NULL
 // where it is none, or without memory. To be freed.
@@ -93,8 +115,8 @@ static herr_t visit_link(hid_t root, const char* name, const H5L_info_t* info, v
     }
     hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     H5I_type_t type = H5Iget_type(object);
-    bool is_added =
-        type == H5I_GROUP || type == H5I_DATATYPE || (type == H5I_DATASET && add_column(visit->table, object, name));
+    bool is_added = type == H5I_GROUP || type == H5I_DATATYPE ||
+                    (type == H5I_DATASET && is_inside(object) && add_column(visit->table, object, name));
     H5Oclose(object);
     return is_added ? 0 : -1;
 }
@@ -102,7 +124,7 @@ static herr_t visit_link(hid_t root, const char* name, const H5L_info_t* info, v
 static bool read_column(ItmTable* table, hid_t file, int column, double* values)
 {
     hsize_t start = 0, count = (hsize_t)table->nrow;
-    hid_t dataset = H5Dopen2(file, table->names[column], H5P_DEFAULT);
+    hid_t dataset = open_dataset(file, table->names[column]);
     hid_t file_space = H5Dget_space(dataset);
     hid_t memory_space = H5Screate_simple(1, &count, NULL);
     bool is_read = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &start, NULL, &count, NULL) >= 0 &&
@@ -120,6 +142,9 @@ static bool read_values(ItmTable* table, hid_t file)
 {
     if (table->nrow == 0) {
         return true;
+    }
+    if (table->nrow > LONG_MAX / (long)sizeof(double) / table->ncolumn) {
+        return false;
     }
     table->values = malloc((size_t)table->nrow * (size_t)table->ncolumn * sizeof(double));
     double* column = malloc((size_t)table->nrow * sizeof *column);
@@ -142,7 +167,7 @@ static hid_t memory_type(ItmArrayType type)
 
 static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
 {
-    hid_t dataset = H5Dopen2(group, itm_record_motion_name(which), H5P_DEFAULT);
+    hid_t dataset = open_dataset(group, itm_record_motion_name(which));
     if (dataset < 0) {
         return false;
     }
@@ -162,7 +187,7 @@ static bool read_array(ItmArray* array, hid_t group, ItmMotionArray which)
 // Replace a text by that of a dataset; false if it cannot be read.
 static bool read_text(char** text, hid_t file, const char* name)
 {
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    hid_t dataset = open_dataset(file, name);
     char* found = dataset >= 0 ? read_string(dataset, false) : NULL;
     if (dataset >= 0) {
         H5Dclose(dataset);
@@ -226,6 +251,9 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
     }
     H5E_BEGIN_TRY
     {
+        // this process only reads this file: links into other files lead nowhere, and no filter is loaded from elsewhere
+        H5Lunregister(H5L_TYPE_EXTERNAL);
+        H5PLset_loading_state(0);
         errno = 0;
         hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
         code = errno;
@@ -238,7 +266,8 @@ ItmStatus itm_results_read_hdf5(ItmTable* table, const char* path, ItmError* err
     if (!is_read && code != 0) {
         return itm_results_fail_io(error, __func__, "read", path, code);
     }
-    return is_read ? ITM_OK
-                   : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
-                                   "'%s' is not an HDF5 file of results, or it is damaged", path);
+    return is_read
+               ? ITM_OK
+               : itm_error_set(error, ITM_ERR_INPUT, __func__, NULL,
+                               "'%s' is not an HDF5 file of results, takes data from other files, or is damaged", path);
 }

@@ -5,11 +5,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "integrate.h"
@@ -130,6 +133,15 @@ static void act(void* instance)
         say_result(x, "exec", true);
     } else if (strcmp(action, "kill") == 0) {
         say_result(x, "kill", kill(getppid(), SIGKILL) != 0);
+    } else if (strcmp(action, "around") == 0) {
+        // signals through /proc, requests that no filter sees, keys typed into a terminal; bad arguments, were they not refused
+        char path[40];
+        snprintf(path, sizeof path, "/proc/%d", (int)getppid());
+        int folder = open(path, O_RDONLY | O_DIRECTORY);
+        say_result(x, "pidfd", syscall(SYS_pidfd_send_signal, folder, 0, NULL, 0) != 0 && errno == EPERM);
+        close(folder);
+        say_result(x, "uring", syscall(SYS_io_uring_setup, 0, NULL) != 0 && errno == EPERM);
+        say_result(x, "keys", ioctl(-1, TIOCSTI, "x") != 0 && errno == EPERM);
     } else if (strcmp(action, "network") == 0) {
         int s = socket(AF_INET, SOCK_STREAM, 0);
         say_result(x, "socket", s < 0 && errno == EACCES);
