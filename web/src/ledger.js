@@ -62,7 +62,7 @@ export class Ledger {
     return el("tr", { title: `${signal.name}: ${signal.description}` },
       el("td.kind", {}, kind), el("th", { scope: "row" }, account.replaceAll("_", " ")), el("td.num", {}, now),
       ...[text(largest), text(signal.values.at(-1))].map((x) => el("td.num", {}, x)),
-      el("td.num", { title: "largest value as a share of the largest account of this part" }, share));
+      el("td.num", { title: "largest value as a share of the largest account in this section" }, share));
   }
 
   show() {
