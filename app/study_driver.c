@@ -467,6 +467,23 @@ static bool read_parts(AppStudy* s, const glob_t* parts)
     return nmissing == 0;
 }
 
+// The journal of the whole study, from which it can be repeated.
+static bool write_journal(AppStudy* s)
+{
+    ItmError error = {0};
+    s->journal = get_path(s, ".journal");
+    if (s->journal == NULL || itm_study_open_journal(s->study, s->journal, false, &error) != ITM_OK) {
+        return fail(s, &error);
+    }
+    for (int run = 0; run < s->info.nrun + s->info.nreference; run++) {
+        if (itm_study_get_run(s->study, run)->verdict != ITM_STUDY_WAITING &&
+            itm_study_note_run(s->study, run, &error) != ITM_OK) {
+            return fail(s, &error);
+        }
+    }
+    return true;
+}
+
 int app_study_merge(AppStudy* s)
 {
     double start = app_wall_time();
@@ -485,7 +502,8 @@ int app_study_merge(AppStudy* s)
         if (is_other) {
             app_study_complain(s, "the parts were made by another version of Interim:", s->info.version);
         }
-        status = !is_other && read_parts(s, &parts) ? finish(s, start) : APP_BAD_INPUT;
+        bool is_whole = !is_other && read_parts(s, &parts) && (!s->keeps_journal || write_journal(s));
+        status = is_whole ? finish(s, start) : APP_BAD_INPUT;
     }
     globfree(&parts);
     free(pattern);

@@ -85,6 +85,22 @@ static void await_stop(void)
     }
 }
 
+// A rank has died: MPI_Finalize would wait for it. Rank 0, which has written all files, ends the job, or those that it leaves behind: without MPI_Abort mpirun may
+// wait for processes of other machines that have ended.
+static _Noreturn void end_job(int rank, int status)
+{
+    if (rank == 0) {
+        fprintf(
+            stderr,
+            "interim-mpi: all files are written; if mpirun waits for a machine that has gone, end it with Ctrl-C\n");
+        fflush(NULL);
+    }
+    if (rank == 0 || !has_stop) {
+        MPI_Abort(MPI_COMM_WORLD, rank == 0 ? status : APP_BAD_INPUT);
+    }
+    _exit(status);
+}
+
 // ---------------------------------------------------------------------------- commands
 
 static bool is_offered(const char* word)
@@ -185,15 +201,7 @@ int main(int argc, char** argv)
     }
     limit(status);
     if (!can_finalize) {
-        // a rank has died: MPI_Finalize would wait for it. All files are written, so rank 0 ends the job
-        if (rank == 0) {
-            fprintf(
-                stderr,
-                "interim-mpi: all files are written; if mpirun waits for a machine that has gone, end it with Ctrl-C\n");
-            fflush(NULL);
-            MPI_Abort(MPI_COMM_WORLD, status);
-        }
-        _exit(status);
+        end_job(rank, status);
     }
     MPI_Finalize();
     cluster_link_close();  // not before: for the others this rank would have died

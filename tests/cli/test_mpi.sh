@@ -70,10 +70,15 @@ any_number_of_ranks_gives_the_same_tables() {
     cmp sweep.csv ranks.csv
 }
 
-# kill_rank NUMBER LINES: when the journal has so many; the lines travel in several pieces, so that the rank may be sending one
+# kill_rank NUMBER LINES: when the journal has so many, and a rank that is not 0 while it executes a run
 kill_rank() {
     wait_for_lines cut.journal "$2"
-    kill -KILL "$(rank "$1")"
+    victim=$(rank "$1") tries=0
+    while [ "$1" -gt 0 ] && [ -z "$(cat "/proc/$victim/task/$victim/children")" ] && [ $tries -lt 500 ]; do
+        sleep 0.01
+        tries=$((tries + 1))
+    done
+    kill -KILL "$victim"
 }
 
 # wait_until_noticed RANK: within a second, of looks 20 ms apart

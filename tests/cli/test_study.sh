@@ -156,6 +156,11 @@ tables_are_the_same_for_any_number_of_jobs_and_shards() {
     mv away parts.shard2of3.journal
     expect 0 "$interim" study merge parts.csv -q
     same one parts
+    # the whole can be repeated, and has nothing left to do
+    expect 0 "$interim" rerun parts.csv --run 2 -q
+    expect 0 "$interim" study study.yaml -q -o parts.csv --resume
+    same one parts
+    [ "$(wc -l <parts.journal)" -eq 61 ] || fail "$(wc -l <parts.journal) lines in the journal"
     expect 1 "$interim" study study.yaml -o parts.csv --shard 4/3
     err_has "PART/PARTS"
 }

@@ -78,11 +78,16 @@ wait_for_lines() {
     done
 }
 
-# kill_rank NAME COUNT RANK: when the journal has so many lines
+# kill_rank NAME COUNT RANK: when the journal has so many lines, and a rank that is not 0 while it executes a run
 kill_rank() {
     wait_for_lines "$1" 1
     victim=$(rank "$3")
     wait_for_lines "$1" "$2"
+    tries=0
+    while [ "$3" -gt 0 ] && [ -z "$(cat "/proc/$victim/task/$victim/children")" ] && [ $tries -lt 500 ]; do
+        sleep 0.01
+        tries=$((tries + 1))
+    done
     [ -n "$victim" ] && kill -9 "$victim" || give_up "no rank $3"
     killed=$((killed + 1))
 }
