@@ -58,6 +58,7 @@ typedef struct Report {
     atomic_long most;                // allocations of the first process
     atomic_long replay, replay_end;  // numbers that have to be tried from the start of main: from, up to
     Outcome undisturbed;
+    Outcome walk;                     // of the execution that forks trials
     Outcome forked[MOST_TRIALS + 1];  // trials at allocation 1, 2, ... of the first process
     Outcome replayed[MOST_TRIALS + 1];
 } Report;
@@ -268,12 +269,12 @@ static void collect(Outcome* o, const char* folder, int status)
 
 // ---------------------------------------------------------------------------- allocations
 
-// Wait for a trial, and end it if it takes too long.
-static int wait_for(pid_t pid)
+// Wait for a process, and end it if it takes too long.
+static int wait_for(pid_t pid, int seconds)
 {
     int status = 0, file = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd end = {.fd = file, .events = POLLIN};
-    while (poll(&end, 1, 1000 * SECONDS) < 0 && errno == EINTR) {
+    while (poll(&end, 1, 1000 * seconds) < 0 && errno == EINTR) {
     }
     if (end.revents == 0) {
         kill(pid, SIGKILL);
@@ -297,7 +298,7 @@ static bool fork_trial(long number)
         is_first = false;
         return true;
     }
-    collect(outcome, FOLDER, wait_for(pid));
+    collect(outcome, FOLDER, wait_for(pid, SECONDS));
     remove_files(FOLDER "/*");
     is_counting = true;
     errno = code;
@@ -493,7 +494,7 @@ static bool execute(Outcome* outcome, long at, bool forks_trials)
         is_counting = true;
         return false;
     }
-    collect(outcome, ".", wait_for(pid));
+    collect(outcome, ".", wait_for(pid, forks_trials ? INT_MAX / 1000 : SECONDS));
     return true;
 }
 
@@ -502,7 +503,7 @@ static void inject_each(void)
 {
     Figures f = {0};
     report->replay = LONG_MAX;
-    if (!execute(&report->undisturbed, 0, true)) {
+    if (!execute(&report->undisturbed, 0, false) || !execute(&report->walk, 0, true)) {
         return;
     }
     long number = atomic_load(&report->most), end = atomic_load(&report->replay_end),
@@ -512,8 +513,10 @@ static void inject_each(void)
             return;
         }
     }
-    if (report->undisturbed.status != 0) {
-        printf("    it ends with status %d undisturbed\n", report->undisturbed.status);
+    const Outcome *undisturbed = &report->undisturbed, *walk = &report->walk;
+    if (undisturbed->status != 0 || walk->status != 0 || walk->result != undisturbed->result) {
+        printf("    undisturbed it ends with status %d, with trials at its allocations with status %d%s\n",
+               undisturbed->status, walk->status, walk->result != undisturbed->result ? " and another result" : "");
         f.failed++;
     }
     for (long at = 1; at <= MOST_TRIALS; at++) {
