@@ -1,10 +1,11 @@
 // Preloaded into a command: makes allocations fail, counted from 1 in every process from the start of main on.
 //   FAIL_AT=N LD_PRELOAD=libfail_allocation.so COMMAND
 //       allocation N fails, all before and after it succeed; with FAIL_TRACE=FILE its stack is appended to FILE
-//   FAIL_EACH="FIRST STRIDE" LD_PRELOAD=libfail_allocation.so COMMAND
+//   FAIL_EACH="FIRST STRIDE [REPEATS]" LD_PRELOAD=libfail_allocation.so COMMAND
 //       the command is executed once; at each of its allocations FIRST, FIRST + STRIDE, ... it forks, and in the new process that allocation
 //       fails: everything before it is shared. Where threads or other processes are alive a fork is no copy, and allocations of other
 //       processes are not those of the first: the numbers of these are tried once more, each by an execution from the start of main.
+//       REPEATS: of allocations with one stack, only so many are tried this way.
 //       A trial must end with status 1 or 2 and a message, or do without that memory and produce the undisturbed result: result.table.csv
 //       (without columns of times and messages), result.csv, or else standard output and result.html. These and all other names of
 //       outputs are relative and begin with "result"; names of inputs are absolute.
@@ -79,6 +80,7 @@ static long fail_at;        // 0: none
 static Outcome* trial;      // where the stack of the failing allocation goes; NULL: nowhere
 static bool is_first;       // this process forks trials
 static long first, stride;  // of trials
+static int repeats = INT_MAX;
 static atomic_int nalive;   // threads and processes beside this one
 static long count_at_fork;  // of a process that the command forked
 
@@ -285,6 +287,26 @@ static int wait_for(pid_t pid, int seconds)
     return status;
 }
 
+// Whether enough allocations with this stack have been tried. The table is larger than the number of stacks.
+static bool is_tried(const Outcome* o)
+{
+    enum { SIZE = 1 << 17 };
+    static struct {
+        uint64_t hash;
+        int count;
+    } table[SIZE];
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < o->nframe; i++) {
+        hash = (hash ^ (uintptr_t)o->frames[i]) * 0x100000001b3u;
+    }
+    uint64_t at = (hash >> 20) % SIZE;
+    for (int i = 0; i < SIZE && table[at].count > 0 && table[at].hash != hash; i++) {
+        at = (at + 1) % SIZE;
+    }
+    table[at].hash = hash;
+    return table[at].count++ >= repeats;
+}
+
 // Fork a trial of this allocation. True in the trial: it fails.
 static bool fork_trial(long number)
 {
@@ -292,6 +314,11 @@ static bool fork_trial(long number)
     is_counting = false;
     Outcome* outcome = &report->forked[number];
     outcome->nframe = backtrace(outcome->frames, MOST_FRAMES);
+    if (is_tried(outcome)) {
+        is_counting = true;
+        errno = code;
+        return false;
+    }
     pid_t pid = real_fork();
     if (pid == 0) {
         enter_folder();
@@ -543,7 +570,7 @@ __attribute__((constructor)) static void start(void)
     if (report == MAP_FAILED || real_fork == NULL || real_wait4 == NULL || real_create == NULL) {
         abort();
     }
-    if (each != NULL && sscanf(each, "%ld %ld", &first, &stride) == 2) {
+    if (each != NULL && sscanf(each, "%ld %ld %d", &first, &stride, &repeats) >= 2) {
         unsetenv("LD_PRELOAD");
         inject_each();
     } else {
