@@ -272,7 +272,7 @@ fuzz() {
     for folder in $(fuzz_seeds "$name"); do seeds="$seeds $root/$folder"; done
     memory=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
     status=0
-    (cd "$memory" && "$root/build-fuzz/tests/$name" -dict="$root/tests/fuzz_file.dict" -timeout=20 -rss_limit_mb=4096 \
+    (cd "$memory" && "$root/build-fuzz/tests/$name" -dict="$root/tests/fuzz_file.dict" -timeout=60 -rss_limit_mb=4096 \
         -artifact_prefix="$root/out/fuzz/" "$@" "$root/out/fuzz/$name" $seeds) >"out/fuzz/$name.log" 2>&1 || status=$?
     rm -rf "$memory"
     [ $status -eq 0 ] || { tail -n 40 "out/fuzz/$name.log"; return 1; }
@@ -289,7 +289,10 @@ fuzz_merge() {
     mkdir -p out/fuzz/merged/best
     "build-fuzz/tests/$1" -merge=1 -timeout=20 out/fuzz/merged/best out/fuzz/merged/given out/fuzz/merged/found >"out/fuzz/$1.log" 2>&1
     # the smallest ones: a repository is no corpus
-    ls -Sr out/fuzz/merged/best | head -n 40 | while read -r seed; do cp "out/fuzz/merged/best/$seed" "tests/seeds/$1/found-$(echo "$seed" | cut -c 1-12)"; done
+    ls -Sr out/fuzz/merged/best | head -n 40 | while read -r seed; do
+        # libFuzzer names a file by the SHA-1 of its content
+        sha1sum out/fuzz/merged/given/* | grep -q "^$seed" || cp "out/fuzz/merged/best/$seed" "tests/seeds/$1/found-$(echo "$seed" | cut -c 1-12)"
+    done
     rm -rf out/fuzz/merged
     echo "$1: $(find "tests/seeds/$1" -type f | wc -l) seeds, $(du -sk "tests/seeds/$1" | cut -f 1) kB"
 }

@@ -23,6 +23,9 @@ typedef struct Builder {
     ItmXmlNode* open;  // innermost element that is not closed
     int depth;
     long nnode;
+    // the last start tag: offset of its "<" in the file, and its place
+    unsigned long tag;
+    int tag_line, tag_column;
     // text of the open elements, one after the other; an element's own begins at text_start[depth]
     char* text;
     size_t ntext, text_capacity;
@@ -89,8 +92,9 @@ static int count_characters(const xmlChar* from, const xmlChar* to)
     return count;
 }
 
-// The parser stands behind the attributes of a start tag. Its "<" is the last one before, because no value may contain one.
-static void locate_tag(const Builder* b, int* line, int* column)
+// The parser stands behind the attributes of a start tag. Its "<" is the last one before, because no value may contain one. Columns are
+// counted from the last tag on where it is in the same line: all of a file may be one line.
+static void locate_tag(Builder* b, int* line, int* column)
 {
     const xmlParserInput* input = b->context->input;
     const xmlChar* at = input->cur;
@@ -99,14 +103,21 @@ static void locate_tag(const Builder* b, int* line, int* column)
         at--;
         *line -= *at == '\n';
     }
+    bool has_last = b->tag_line == *line && b->tag > input->consumed;
+    const xmlChar* last = has_last ? input->base + (b->tag - input->consumed) : input->base;
     const xmlChar* start = at;
-    while (start > input->base && start[-1] != '\n') {
+    while (start > last && start[-1] != '\n') {
         start--;
     }
     // where the parser has dropped the beginning of the line, its own column is all there is
     bool has_beginning = start > input->base || *line < input->line;
-    *column = has_beginning ? count_characters(start, at) + 1 : input->col - count_characters(at, input->cur);
+    *column = has_last && start == last ? b->tag_column + count_characters(last, at)
+              : has_beginning           ? count_characters(start, at) + 1
+                                        : input->col - count_characters(at, input->cur);
     *column = *column > 0 ? *column : 1;
+    b->tag = input->consumed + (unsigned long)(at - input->base);
+    b->tag_line = *line;
+    b->tag_column = *column;
 }
 
 // ---------------------------------------------------------------------------- events

@@ -2,6 +2,7 @@
 #include "archive_file.h"
 
 #include "fmi/description.h"
+#include "fmi/xml.h"
 
 #include <unistd.h>
 
@@ -272,6 +273,31 @@ static void mistakes_are_located(void** state)
 
 // ---------------------------------------------------------------------------- findings
 
+// Some tools write everything into one line. The columns of 50000 tags in it took half a minute when each was counted from its start.
+static void tags_of_one_long_line_are_located(void** state)
+{
+    (void)state;
+    enum { COUNT = 50000 };
+    static const char TAG[] = "<a n='\xc3\xa9'/>";  // 10 characters
+    size_t n = 0;
+    char* text = malloc(COUNT * sizeof TAG + 100);
+    n += (size_t)sprintf(text, "<r>\n<b>");
+    for (int i = 0; i < COUNT; i++) {
+        n += (size_t)sprintf(text + n, "%s", TAG);
+    }
+    n += (size_t)sprintf(text + n, "<c/></b></r>");
+    ItmXml xml;
+    ItmError error = {0};
+    CHECK_OK(itm_xml_parse(&xml, text, n, "one", &error), &error);
+    const ItmXmlNode* b = itm_xml_find(xml.root, "b");
+    const ItmXmlNode* c = itm_xml_find(b, "c");
+    assert_int_equal(b->first->next->column, 4 + 10);
+    assert_int_equal(c->line, 2);
+    assert_int_equal(c->column, 4 + 10 * COUNT);
+    itm_xml_free(&xml);
+    free(text);
+}
+
 static void rules_of_fmi_2_are_checked(void** state)
 {
     (void)state;
@@ -515,6 +541,7 @@ int main(void)
         cmocka_unit_test(what_is_not_supported_is_refused_with_a_sentence),
         cmocka_unit_test(hostile_xml_is_refused),
         cmocka_unit_test(mistakes_are_located),
+        cmocka_unit_test(tags_of_one_long_line_are_located),
         cmocka_unit_test(rules_of_fmi_2_are_checked),
         cmocka_unit_test(rules_of_fmi_3_are_checked),
         cmocka_unit_test(findings_are_bounded),

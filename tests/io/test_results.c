@@ -1,4 +1,5 @@
 // Result files: what is written is read back bit for bit, and no failure costs rows or an older file.
+#define _DEFAULT_SOURCE  // realpath
 #include "check.h"
 
 #include "io/results/hdf5.h"

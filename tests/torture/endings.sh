@@ -82,7 +82,7 @@ while [ $i -lt "$count" ]; do
         rm -f hit.part.*
         "$interim" run "$model" -q --until 1000s -e 1ms -o hit.$ending >out.txt 2>err.txt &
         pid=$!
-        sleep "0.$(random 9)"
+        sleep "0.$(random 4)"
         kill -$signal $pid
         wait $pid
         status=$?

@@ -1,10 +1,11 @@
 // Preloaded into a command: makes allocations fail, counted from 1 in every process from the start of main on.
 //   FAIL_AT=N LD_PRELOAD=libfail_allocation.so COMMAND
 //       allocation N fails, all before and after it succeed; with FAIL_TRACE=FILE its stack is appended to FILE
-//   FAIL_EACH="FIRST STRIDE" LD_PRELOAD=libfail_allocation.so COMMAND
+//   FAIL_EACH="FIRST STRIDE [REPEATS]" LD_PRELOAD=libfail_allocation.so COMMAND
 //       the command is executed once; at each of its allocations FIRST, FIRST + STRIDE, ... it forks, and in the new process that allocation
 //       fails: everything before it is shared. Where threads or other processes are alive a fork is no copy, and allocations of other
 //       processes are not those of the first: the numbers of these are tried once more, each by an execution from the start of main.
+//       REPEATS: of allocations with one stack, only so many are tried this way.
 //       A trial must end with status 1 or 2 and a message, or do without that memory and produce the undisturbed result: result.table.csv
 //       (without columns of times and messages), result.csv, or else standard output and result.html. These and all other names of
 //       outputs are relative and begin with "result"; names of inputs are absolute.
@@ -58,6 +59,7 @@ typedef struct Report {
     atomic_long most;                // allocations of the first process
     atomic_long replay, replay_end;  // numbers that have to be tried from the start of main: from, up to
     Outcome undisturbed;
+    Outcome walk;                     // of the execution that forks trials
     Outcome forked[MOST_TRIALS + 1];  // trials at allocation 1, 2, ... of the first process
     Outcome replayed[MOST_TRIALS + 1];
 } Report;
@@ -78,6 +80,7 @@ static long fail_at;        // 0: none
 static Outcome* trial;      // where the stack of the failing allocation goes; NULL: nowhere
 static bool is_first;       // this process forks trials
 static long first, stride;  // of trials
+static int repeats = INT_MAX;
 static atomic_int nalive;   // threads and processes beside this one
 static long count_at_fork;  // of a process that the command forked
 
@@ -268,12 +271,12 @@ static void collect(Outcome* o, const char* folder, int status)
 
 // ---------------------------------------------------------------------------- allocations
 
-// Wait for a trial, and end it if it takes too long.
-static int wait_for(pid_t pid)
+// Wait for a process, and end it if it takes too long.
+static int wait_for(pid_t pid, int seconds)
 {
     int status = 0, file = (int)syscall(SYS_pidfd_open, pid, 0);
     struct pollfd end = {.fd = file, .events = POLLIN};
-    while (poll(&end, 1, 1000 * SECONDS) < 0 && errno == EINTR) {
+    while (poll(&end, 1, 1000 * seconds) < 0 && errno == EINTR) {
     }
     if (end.revents == 0) {
         kill(pid, SIGKILL);
@@ -284,6 +287,26 @@ static int wait_for(pid_t pid)
     return status;
 }
 
+// Whether enough allocations with this stack have been tried. The table is larger than the number of stacks.
+static bool is_tried(const Outcome* o)
+{
+    enum { SIZE = 1 << 17 };
+    static struct {
+        uint64_t hash;
+        int count;
+    } table[SIZE];
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < o->nframe; i++) {
+        hash = (hash ^ (uintptr_t)o->frames[i]) * 0x100000001b3u;
+    }
+    uint64_t at = (hash >> 20) % SIZE;
+    for (int i = 0; i < SIZE && table[at].count > 0 && table[at].hash != hash; i++) {
+        at = (at + 1) % SIZE;
+    }
+    table[at].hash = hash;
+    return table[at].count++ >= repeats;
+}
+
 // Fork a trial of this allocation. True in the trial: it fails.
 static bool fork_trial(long number)
 {
@@ -291,13 +314,18 @@ static bool fork_trial(long number)
     is_counting = false;
     Outcome* outcome = &report->forked[number];
     outcome->nframe = backtrace(outcome->frames, MOST_FRAMES);
+    if (is_tried(outcome)) {
+        is_counting = true;
+        errno = code;
+        return false;
+    }
     pid_t pid = real_fork();
     if (pid == 0) {
         enter_folder();
         is_first = false;
         return true;
     }
-    collect(outcome, FOLDER, wait_for(pid));
+    collect(outcome, FOLDER, wait_for(pid, SECONDS));
     remove_files(FOLDER "/*");
     is_counting = true;
     errno = code;
@@ -493,7 +521,7 @@ static bool execute(Outcome* outcome, long at, bool forks_trials)
         is_counting = true;
         return false;
     }
-    collect(outcome, ".", wait_for(pid));
+    collect(outcome, ".", wait_for(pid, forks_trials ? INT_MAX / 1000 : SECONDS));
     return true;
 }
 
@@ -502,7 +530,7 @@ static void inject_each(void)
 {
     Figures f = {0};
     report->replay = LONG_MAX;
-    if (!execute(&report->undisturbed, 0, true)) {
+    if (!execute(&report->undisturbed, 0, false) || !execute(&report->walk, 0, true)) {
         return;
     }
     long number = atomic_load(&report->most), end = atomic_load(&report->replay_end),
@@ -512,8 +540,10 @@ static void inject_each(void)
             return;
         }
     }
-    if (report->undisturbed.status != 0) {
-        printf("    it ends with status %d undisturbed\n", report->undisturbed.status);
+    const Outcome *undisturbed = &report->undisturbed, *walk = &report->walk;
+    if (undisturbed->status != 0 || walk->status != 0 || walk->result != undisturbed->result) {
+        printf("    undisturbed it ends with status %d, with trials at its allocations with status %d%s\n",
+               undisturbed->status, walk->status, walk->result != undisturbed->result ? " and another result" : "");
         f.failed++;
     }
     for (long at = 1; at <= MOST_TRIALS; at++) {
@@ -540,7 +570,7 @@ __attribute__((constructor)) static void start(void)
     if (report == MAP_FAILED || real_fork == NULL || real_wait4 == NULL || real_create == NULL) {
         abort();
     }
-    if (each != NULL && sscanf(each, "%ld %ld", &first, &stride) == 2) {
+    if (each != NULL && sscanf(each, "%ld %ld %d", &first, &stride, &repeats) >= 2) {
         unsetenv("LD_PRELOAD");
         inject_each();
     } else {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Allocation failures: every STRIDE-th allocation of run, check, sweep, study and report of some examples fails, one per trial (see
 # fail_allocation.c).
-#   memory.sh SOURCE INTERIM LIBRARY STRIDE [FIRST]
+#   memory.sh SOURCE INTERIM LIBRARY STRIDE [FIRST [REPEATS]]
 # Prints a line per command: injected, answered (status 1 or 2 with a message), unaffected (same result), libfyaml, failed; status 1 if
 # any failed.
 set -u
-source=$1 interim=$2 library=$3 stride=$4 first=${5:-1}
+source=$1 interim=$2 library=$3 stride=$4 first=${5:-1} repeats=${6:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -15,7 +15,7 @@ total=0 failures=0
 # campaign NAME COMMAND...
 campaign() {
     name=$1; shift
-    FAIL_EACH="$first $stride" LD_PRELOAD="$library" "$interim" "$@" >figures.txt 2>&1 || failures=$((failures + 1))
+    FAIL_EACH="$first $stride $repeats" LD_PRELOAD="$library" "$interim" "$@" >figures.txt 2>&1 || failures=$((failures + 1))
     sed '$d' figures.txt
     echo "memory: $name: $(tail -n 1 figures.txt)"
     injected=$(sed -n 's/.*injected \([0-9]*\),.*/\1/p' figures.txt)

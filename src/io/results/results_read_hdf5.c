@@ -12,7 +12,7 @@
 
 #define LONGEST_STRING (1u << 28)
 
-// Whether the values of a dataset are in its own file. The format also knows values in any other file of the disk, as raw bytes
+// Whether the values of a dataset are in its own file. The format also allows values in any other file of the disk, as raw bytes
 // (external storage) or as part of another dataset (a virtual dataset).
 static bool is_inside(hid_t dataset)
 {
