@@ -524,7 +524,7 @@ static ItmRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, 
         on_b = (ItmSpatial){itm_vec_cross(s_b, direction), direction};
         on_a = (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
     }
-    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, &on_a, &on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = make_key(kind, owner, point, part);
