@@ -647,7 +647,7 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
         d->clearance.open[i] += h;
     }
     // rows of a joint follow each other
-    for (int i = 0; i < b->nrow;) {
+    for (int i = 0; m->nclearance > 0 && i < b->nrow;) {
         int clearance = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
         double normal = 0.0;
         for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == clearance; i++) {
