@@ -26,6 +26,7 @@ typedef struct ItmLoaded {
     ItmLoadedPair* pairs;  //                                                   (npair)
     double*  W;            // 3 x 3 of a contact with itself                    (n)
     double*  F;            // derivative of the law by the velocities, 3 x 3    (n)
+    signed char* part;     // case of its row in the factor                     (n)
     double*  dx;           // right side, then step                             (3 n)
     double*  w;            // velocities                                        (rows)
     double*  start;        // impulses of the start                             (rows)

@@ -68,6 +68,16 @@ static inline double clamp(double x, double lo, double up)
     return x < lo ? lo : x > up ? up : x;
 }
 
+// Two tangents onto the set that the law allows; most laws are the cone.
+static inline void project_tangents(const ItmMlcpContact* c, double* t, double bound)
+{
+    if (c->law == ITM_FRICTION_CONE && c->tangent[1] != ITM_NONE) {
+        itm_friction_project_disc(t, bound);
+    } else {
+        itm_friction_project_tangents(c, t, bound);
+    }
+}
+
 // z = Y' x
 static void set_velocities(ItmSweep* s, const double* x)
 {
@@ -102,12 +112,28 @@ double itm_sweep_prepare(ItmSweep* s, const double* x)
     return largest;
 }
 
+// Whether a block with one coupling, the contact of its rows, carries nothing and opens: then it obeys the law.
+static inline bool is_idle(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
+{
+    int i = block->first;
+    return block->ncoupling == 1 && block->nrow == 3 && w[i] >= 0.0 && s->lo[i] == 0.0 && x[i] == 0.0 &&
+           x[i + 1] == 0.0 && x[i + 2] == 0.0;
+}
+
 void itm_sweep_multiply(ItmSweep* s, const double* x, double* w)
 {
     set_velocities(s, x);
-    FOR_ROWS(s, block, i)
-    {
+    itm_sweep_read(s, x, w, false);
+}
+
+void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all)
+{
+    for (const ItmSweepBlock* block = s->blocks; block < s->blocks + s->nblock; block++) {
+        int i = block->first, end = i + block->nrow;
         w[i] = s->b[i] + read_row(s, block, i);
+        while (++i < end && (is_all || !is_idle(s, block, w, x))) {
+            w[i] = s->b[i] + read_row(s, block, i);
+        }
     }
 }
 
@@ -130,6 +156,9 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
 {
     double off[ITM_SWEEP_MOST_ROWS];
     Farthest farthest = {block->first, 0.0};
+    if (is_idle(s, block, w, x)) {
+        return farthest;
+    }
     for (int l = 0; l < block->nrow; l++) {
         int i = block->first + l;
         double y = x[i] - (w[i] + s->omega[i] * x[i]) * s->inv_D[i];
@@ -137,7 +166,7 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
     }
     if (block->ncoupling > 0) {
         const ItmMlcpContact* c = &s->couplings[block->first_coupling];
-        itm_friction_project_tangents(c, off + 1, fmax(0.0, c->mu * x[block->first]));
+        project_tangents(c, off + 1, x[block->first] > 0.0 ? c->mu * x[block->first] : 0.0);
         off[1] -= x[block->first + 1];
         off[2] -= x[block->first + 2];
     }
@@ -218,7 +247,7 @@ static inline void visit_tangents(const ItmSweep* s, Visit* v, const ItmMlcpCont
         return;  // nothing presses, nothing rubs
     }
     double t[2] = {wish(s, v, x, first), wish(s, v, x, second)};
-    itm_friction_project_tangents(c, t, bound);
+    project_tangents(c, t, bound);
     move(s, v, x, first, t[0], farthest);
     move(s, v, x, second, t[1], farthest);
 }

@@ -316,8 +316,11 @@ static void correct_sweep(ItmBounded* b)
 {
     ItmSweep* s = &b->islands.sweep;
     for (int k = 0; k < s->nblock; k++) {
-        s->blocks[k].ncoupling = 0;
-        for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
+        ItmSweepBlock* block = &s->blocks[k];
+        block->ncoupling = 0;
+        // tangents, torsion and rolling follow the normal
+        block->nrow = b->rows[block->first].kind == ITM_BOUND_NORMAL ? 1 : block->nrow;
+        for (int i = block->first; i < block->first + block->nrow; i++) {
             const ItmRow* row = &b->rows[i];
             s->has_bounds[i] = itm_row_is_unilateral(row);
             s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap) : 0.0;
@@ -351,13 +354,14 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
         if (result.residual <= tolerance || (is_tried && n <= b->capacity.island)) {
             return result;
         }
-    } else if (n < SWEEP_FROM) {
-        return result;
     } else if (itm_loaded_is_suited(s)) {
         result = solve_loaded(b, tolerance);
         if (result.residual <= tolerance) {
             return result;
         }
+    }
+    if (n < SWEEP_FROM) {
+        return result;
     }
     ItmSweepResult swept = itm_sweep_solve(s, b->x, tolerance, limit_sweeps(b, n));
     swept.sweeps += result.sweeps;
