@@ -13,13 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_STEPS 12
-#define MOST_IDLE 5    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
+#define COLD 1e-3       // relative residual of the start, above which large problems
+#define COLD_FROM 100   //   (contacts)
+#define COLD_SWEEPS 16  //   begin with these sweeps
+#define MAX_STEPS 8
+#define MOST_IDLE 3    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
 #define PROGRESS 0.1   // share of the residual that may be left after a step
 #define FAST 0.05      // the same, below which the next step keeps the factor
 #define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
 #define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
-#define MOST_PAIRS 256
+#define MOST_PAIRS 16
 #define AT_ONCE 8          // pairs, then the contacts to visit are chosen anew
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
@@ -346,12 +349,22 @@ static void copy_rows(const ItmSweep* s, double* to, const double* from)
     }
 }
 
+// Residual of the impulses x, with l->w of them.
+static double measure(ItmLoaded* l, ItmSweep* s, const double* x, double scale, int* worst_row)
+{
+    itm_sweep_multiply(s, x, l->w);
+    return itm_sweep_measure(s, l->w, x, worst_row) / scale;
+}
+
 ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance)
 {
     double scale = 1.0 + itm_sweep_prepare(s, x);
     ItmSweepResult result = {0};
-    itm_sweep_multiply(s, x, l->w);
-    result.residual = itm_sweep_measure(s, l->w, x, &result.worst_row) / scale;
+    result.residual = measure(l, s, x, scale, &result.worst_row);
+    if (result.residual > COLD && s->nblock >= COLD_FROM) {
+        itm_sweep_solve(s, x, tolerance, COLD_SWEEPS);
+        result.residual = measure(l, s, x, scale, &result.worst_row);
+    }
     copy_rows(s, l->start, x);
     double now = result.residual, best = now;
     int pairs = FIRST_PAIRS, idle = 0;

@@ -63,6 +63,12 @@ static inline void write_row(ItmSweep* s, const ItmSweepBlock* block, int row, d
     for (const ItmSweepBlock* block = (s)->blocks; block < (s)->blocks + (s)->nblock; block++)                         \
         for (int i = block->first; i < block->first + block->nrow; i++)
 
+// For every row of the blocks that sweeps visit.
+#define FOR_VISITED(s, block, i)                                                                                       \
+    for (int at = 0; at < (s)->nvisited; at++)                                                                         \
+        for (const ItmSweepBlock* block = &(s)->blocks[(s)->visited[at]]; block != NULL; block = NULL)                 \
+            for (int i = block->first; i < block->first + block->nrow; i++)
+
 static inline double clamp(double x, double lo, double up)
 {
     return x < lo ? lo : x > up ? up : x;
@@ -297,8 +303,11 @@ static void choose_blocks(ItmSweep* s, const double* x, bool is_all)
 {
     s->nvisited = 0;
     for (int k = 0; k < s->nblock; k++) {
-        if (is_all || has_impulse(&s->blocks[k], x)) {
+        const ItmSweepBlock* block = &s->blocks[k];
+        if (is_all || has_impulse(block, x)) {
             s->visited[s->nvisited++] = k;
+        } else {
+            memset(s->p + block->first, 0, sizeof(double) * (size_t)block->nrow);
         }
     }
 }
@@ -333,7 +342,7 @@ void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int
 static double change_norm(const ItmSweep* s, const double* x)
 {
     double sum = 0.0;
-    FOR_ROWS(s, block, i)
+    FOR_VISITED(s, block, i)
     {
         double dx = x[i] - s->prev[i];
         sum += dx * dx / s->inv_D[i];
@@ -344,7 +353,7 @@ static double change_norm(const ItmSweep* s, const double* x)
 // x += beta p, z with it, and p <- beta p + s
 static void accelerate(ItmSweep* s, double* x, double beta)
 {
-    FOR_ROWS(s, block, i)
+    FOR_VISITED(s, block, i)
     {
         double change = x[i] - s->prev[i], dx = beta * s->p[i];
         s->p[i] = dx + change;
@@ -362,12 +371,12 @@ ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max
     ItmSweepResult result = {0};
     bool is_all = true;
     for (int pair = 0;; pair++) {
-        FOR_ROWS(s, block, i)
-        {
-            s->prev[i] = x[i];
-        }
         if (is_all || pair % ALL_EVERY == 1) {
             choose_blocks(s, x, is_all);
+        }
+        FOR_VISITED(s, block, i)
+        {
+            s->prev[i] = x[i];
         }
         Farthest farthest = sweep_pair(s, x);
         result.residual = farthest.off / scale;

@@ -224,8 +224,8 @@ static ItmStatus correct_island(ItmData* d)
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
-#define LOADED_ROUNDS 1  // of Newton's method over loaded contacts after the first, with
-#define LOADED_SWEEPS 8  //   these sweeps before
+#define LOADED_ROUNDS 6  // of Newton's method over loaded contacts after the first, with
+#define LOADED_SWEEPS 8  //   these sweeps before, at first
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -323,20 +323,22 @@ static void correct_sweep(ItmBounded* b)
         for (int i = block->first; i < block->first + block->nrow; i++) {
             const ItmRow* row = &b->rows[i];
             s->has_bounds[i] = itm_row_is_unilateral(row);
-            s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap) : 0.0;
+            // what the velocities of the step use up of an open gap is not left for displacements
+            double used = !row->is_held && row->gap > 0.0 && b->v_after[i] < 0.0 ? b->step.h * b->v_after[i] : 0.0;
+            s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap + used) : 0.0;
             s->lo[i] = row->is_held ? -INFINITY : row->lo;
         }
     }
     itm_sweep_solve(s, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
 }
 
-// Newton's method over loaded contacts, with sweeps in between to find out which are loaded.
+// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
 static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
 {
     ItmSweep* s = &b->islands.sweep;
     ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
-        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS).sweeps;
+        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS << round).sweeps;
         result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
         result.sweeps += sweeps;
     }
