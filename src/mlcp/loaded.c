@@ -13,9 +13,11 @@
 #include <math.h>
 #include <string.h>
 
-#define COLD 1e-3       // relative residual of the start, above which large problems
-#define COLD_FROM 100   //   (contacts)
-#define COLD_SWEEPS 16  //   begin with these sweeps
+#define COLD 1e-3      // relative residual of the start above which problems
+#define COLD_FROM 100  //   of so many contacts begin with sweeps,
+#define LEAST_SWEEPS                                                                                                   \
+    16  //   so many, or one for so many contacts: the cost of a step of Newton's method rises faster than theirs
+#define CONTACTS_A_SWEEP 150
 #define MAX_STEPS 8
 #define MOST_IDLE 3    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
 #define PROGRESS 0.1   // share of the residual that may be left after a step
@@ -362,11 +364,12 @@ ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tol
     ItmSweepResult result = {0};
     result.residual = measure(l, s, x, scale, &result.worst_row);
     if (result.residual > COLD && s->nblock >= COLD_FROM) {
-        itm_sweep_solve(s, x, tolerance, COLD_SWEEPS);
+        int sweeps = s->nblock / CONTACTS_A_SWEEP;
+        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
         result.residual = measure(l, s, x, scale, &result.worst_row);
     }
     copy_rows(s, l->start, x);
-    double now = result.residual, best = now;
+    double now = result.residual, best = INFINITY;
     int pairs = FIRST_PAIRS, idle = 0;
     bool is_fast = false;
     l->n = 0;

@@ -224,7 +224,7 @@ static ItmStatus correct_island(ItmData* d)
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
-#define LOADED_ROUNDS 6  // of Newton's method over loaded contacts after the first, with
+#define LOADED_ROUNDS 8  // of Newton's method over loaded contacts after the first, with
 #define LOADED_SWEEPS 8  //   these sweeps before, at first
 
 // State of a row as the dense solvers report it.
