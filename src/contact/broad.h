@@ -1,7 +1,7 @@
 // Broad phase: which boxes overlap.
 //
 // Sweep and prune: boxes sorted along the axis on which they are spread widest, each compared with those that
-// begin before it ends. The order is kept from call to call, so that sorting costs little while things move
+// begin before it ends, in strips across the axis of the second widest spread. The order is kept from call to call, so that sorting costs little while things move
 // little; the result depends on the boxes alone.
 #ifndef ITM_CONTACT_BROAD_H
 #define ITM_CONTACT_BROAD_H
@@ -27,12 +27,17 @@ typedef struct ItmBroad {
     const ItmBroadFilter* filters;  // of the shapes, not owned                            (n)
     int* order;                  // shapes sorted by (lower end, index)                    (n)
     double* ends;                // lower and upper ends along the axis, in that order     (2 n)
+    ItmAabb* sorted;             // boxes in that order                                    (n)
+    int nstrip;
+    int* strip;                  // first of the strips that a shape lies in, in that order; ITM_NONE: too wide (n)
+    int* strip_adr;              // where the entries of a strip end                       (nstrip + 1)
+    int* entries;                // places in the order, strip by strip                    (4 n)
     int* merge;                  // scratch of sorting                                     (n)
     int* first;                  // scratch of sorting pairs                               (n + 1)
     ItmPair* pairs;              // result, sorted by (a, b)                               (capacity)
     ItmPair* found;              // scratch, in the order of the sweep                     (capacity)
     int npair;
-    int axis;                    // swept along
+    int axis, second;            // swept along; across the strips
 } ItmBroad;
 // clang-format on
 

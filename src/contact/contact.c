@@ -87,14 +87,14 @@ static void place_shapes(const ItmModel* m, ItmData* d, double h)
 
 // ---------------------------------------------------------------------------- rows of a contact
 
-// Scramble what names a contact into 56 bits; the last byte is the row's part in it.
-static uint64_t row_key(const ItmContact* c, int part)
+// Scramble what names a contact into 56 bits; the last byte, 0 here, is the row's part in it.
+static uint64_t contact_key(const ItmContact* c)
 {
     uint64_t x = (uint64_t)(unsigned)c->first << 32 ^ (uint64_t)(unsigned)(c->second + 1) ^
                  c->point.key * UINT64_C(0xD6E8FEB86659FD93);
     x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
     x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
-    return (x ^ x >> 31) << 8 | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
+    return (x ^ x >> 31) << 8;
 }
 
 // How the rates at a point of two bodies change, a', where they turn as one: a grasped part and its gripper. What their relative
@@ -115,31 +115,53 @@ static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 
     return itm_spatial_scale(share, (ItmSpatial){itm_vec_sub(b.ang, a.ang), relative});
 }
 
+// What the rows of a contact have in common.
+typedef struct Spot {
+    const ItmContact* c;
+    int owner;         // its number
+    uint64_t key;      // contact_key
+    ItmVec3 s_a, s_b;  // from the bodies to its point
+    ItmSpatial bias;   // common_bias
+} Spot;
+
+static Spot find_spot(const ItmData* d, const ItmContact* c, int owner)
+{
+    ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
+    Spot spot = {.c = c,
+                 .owner = owner,
+                 .key = contact_key(c),
+                 .s_a = itm_vec_sub(p, d->x[c->body_a]),
+                 .s_b = itm_vec_sub(p, d->x[c->body_b])};
+    spot.bias = common_bias(d, c->body_a, c->body_b, spot.s_a, spot.s_b);
+    return spot;
+}
+
 // A row along a direction at the contact (force) or about it (torque).
-static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const ItmContact* c, ItmRowKind kind, int owner,
-                       int part, ItmVec3 direction, bool is_torque)
+static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const Spot* spot, ItmRowKind kind, int part,
+                       ItmVec3 direction, bool is_torque)
 {
     ItmVec3 zero = {0, 0, 0};
-    ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
-    ItmVec3 s_a = itm_vec_sub(p, d->x[c->body_a]), s_b = itm_vec_sub(p, d->x[c->body_b]);
-    ItmSpatial on_b =
-        is_torque ? (ItmSpatial){direction, zero} : (ItmSpatial){itm_vec_cross(s_b, direction), direction};
-    ItmSpatial on_a = is_torque ? (ItmSpatial){itm_vec_neg(direction), zero}
-                                : (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
-    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmSpatial on_a, on_b;
+    if (is_torque) {
+        on_a = (ItmSpatial){itm_vec_neg(direction), zero};
+        on_b = (ItmSpatial){direction, zero};
+    } else {
+        on_a = (ItmSpatial){itm_vec_cross(direction, spot->s_a), itm_vec_neg(direction)};
+        on_b = (ItmSpatial){itm_vec_cross(spot->s_b, direction), direction};
+    }
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, &on_a, &on_b);
     row->kind = kind;
-    row->owner = owner;
-    row->key = row_key(c, part);
-    row->rate = itm_spatial_dot(on_a, d->twist[c->body_a]) + itm_spatial_dot(on_b, d->twist[c->body_b]);
-    ItmSpatial bias = common_bias(d, c->body_a, c->body_b, s_a, s_b);
-    row->bias = itm_vec_dot(direction, is_torque ? bias.ang : bias.lin);
+    row->owner = spot->owner;
+    row->key = spot->key | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
+    row->rate = itm_spatial_dot(on_a, d->twist[spot->c->body_a]) + itm_spatial_dot(on_b, d->twist[spot->c->body_b]);
+    row->bias = itm_vec_dot(direction, is_torque ? spot->bias.ang : spot->bias.lin);
     row->bias_share = 0.5;
     row->lo = -INFINITY;
     row->up = INFINITY;
     return row;
 }
 
-static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* block, ItmContact* c, int owner,
+static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* block, ItmContact* c, const Spot* spot,
                               const ItmSurface* s)
 {
     ItmMlcpContact coupling = {.normal = c->row,
@@ -149,7 +171,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
     if (s->friction > 0.0) {
         for (int k = 0; k < 2; k++) {
             coupling.tangent[k] = d->bounded->nrow;
-            add_row(d, block, c, ITM_BOUND_TANGENT, owner, 1 + k, c->tangent[k], false);
+            add_row(d, block, spot, ITM_BOUND_TANGENT, 1 + k, c->tangent[k], false);
         }
         coupling.mu = s->friction;
         c->ntangent = 2;
@@ -160,7 +182,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
                                     .tangent = {d->bounded->nrow, ITM_NONE},
                                     .mu = s->torsional_friction,
                                     .law = ITM_FRICTION_BOX};
-        add_row(d, block, c, ITM_BOUND_TORSION, owner, 3, c->point.normal, true);
+        add_row(d, block, spot, ITM_BOUND_TORSION, 3, c->point.normal, true);
         itm_bounded_add_friction(m, d->bounded, coupling);
     }
     if (s->rolling_friction > 0.0) {
@@ -171,7 +193,7 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
                                     .mu = s->rolling_friction,
                                     .law = is_round ? ITM_FRICTION_CONE : ITM_FRICTION_BOX};
         for (int k = 0; k < 2; k++) {
-            add_row(d, block, c, ITM_BOUND_ROLLING, owner, 4 + k, c->tangent[k], true);
+            add_row(d, block, spot, ITM_BOUND_ROLLING, 4 + k, c->tangent[k], true);
         }
         itm_bounded_add_friction(m, d->bounded, coupling);
     }
@@ -195,13 +217,14 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
     *c = contact;
     c->row = b->nrow;
     itm_vec_make_tangents(c->tangent, c->point.normal);
-    ItmRow* normal = add_row(d, block, c, ITM_BOUND_NORMAL, owner, 0, c->point.normal, false);
+    Spot spot = find_spot(d, c, owner);
+    ItmRow* normal = add_row(d, block, &spot, ITM_BOUND_NORMAL, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;
     normal->restitution = s->restitution;
     normal->stiffness = s->stiffness;
     normal->damping = s->damping;
-    add_friction_rows(m, d, block, c, owner, s);
+    add_friction_rows(m, d, block, c, &spot, s);
 }
 
 // ---------------------------------------------------------------------------- pairs

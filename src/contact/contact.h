@@ -15,7 +15,8 @@ typedef struct ItmCollider {
     int         owner;     // the user's body that this is part of
     int      user_id;    // and its number for the user, ITM_GROUND: the world
     ItmFrame frame;      // of the shape in the body (origin in the centre of mass)
-    ItmGeom* geom;       // owned
+    ItmGeom* geom;       // owned by the first of successive shapes that are the same
+    bool     is_shared;  // not the first
     int      material;   // index in the table of surfaces
     uint32_t group, mask;
     int      color;      // 0xRRGGBB or ITM_NONE

@@ -59,9 +59,17 @@ static int owner_of(const ItmModel* m, int body)
     return body == ITM_NONE ? ITM_NONE : m->bodies[body].owner;
 }
 
-// A shape of a definition with this name.
+// Whether two definitions have the same shape, which its sizes alone describe.
+static bool is_same_shape(const ItmColliderDef* a, const ItmColliderDef* b)
+{
+    bool is_simple = a->kind == ITM_COLLIDER_BOX || a->kind == ITM_COLLIDER_SPHERE ||
+                     a->kind == ITM_COLLIDER_CYLINDER || a->kind == ITM_COLLIDER_CAPSULE;
+    return is_simple && a->kind == b->kind && memcmp(a->size, b->size, sizeof a->size) == 0;
+}
+
+// A shape of a definition with this name. Many bricks in a row share one: memory near the processor holds few.
 static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider* c, const ItmColliderDef* def,
-                             const char* name, ItmError* error)
+                             const char* name, bool is_first, ItmError* error)
 {
     ItmAttachment at = itm_flexible_attach(m, b, def->body, def->pose.p);
     *c = (ItmCollider){
@@ -77,7 +85,15 @@ static ItmStatus build_shape(ItmModel* m, const ItmModelBuilder* b, ItmCollider*
     };
     c->frame.p = itm_vec_add(c->frame.p, itm_mat_mul_vec(&c->frame.R, geom_offset(def)));
     c->frame.p = itm_vec_sub(c->frame.p, at.origin);
-    return c->name != NULL ? create_named_geom(&c->geom, def, name, error) : ITM_ERR_MEMORY;
+    if (c->name == NULL) {
+        return ITM_ERR_MEMORY;
+    }
+    c->is_shared = !is_first && is_same_shape(def - 1, def);
+    if (c->is_shared) {
+        c->geom = (c - 1)->geom;
+        return ITM_OK;
+    }
+    return create_named_geom(&c->geom, def, name, error);
 }
 
 static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const ItmModelBuilder* b, ItmError* error)
@@ -90,7 +106,7 @@ static ItmStatus build_colliders(ItmModel* m, ItmContactModel* contact, const It
     for (int i = 0; i < b->colliders.count && status == ITM_OK; i++) {
         const ItmColliderDef* def = &b->colliders.items[i];
         ItmCollider* c = &contact->colliders[contact->ncollider++];
-        status = build_shape(m, b, c, def, def->name, error);
+        status = build_shape(m, b, c, def, def->name, i == 0, error);
         if (c->owner != ITM_NONE) {
             m->bodies[c->owner].has_shape = true;
         }
@@ -109,7 +125,7 @@ static ItmStatus build_visuals(ItmModel* m, const ItmModelBuilder* b, ItmError* 
     for (int i = 0; i < b->visuals.count && status == ITM_OK; i++) {
         const ItmColliderDef* def = &b->visuals.items[i];
         const char* name = def->body == ITM_GROUND ? "ground" : m->bodies[m->body_index[def->body]].name;
-        status = build_shape(m, b, &m->visuals[m->nvisual++], def, name, error);
+        status = build_shape(m, b, &m->visuals[m->nvisual++], def, name, i == 0, error);
     }
     return status;
 }
@@ -269,12 +285,19 @@ ItmStatus itm_contact_build(ItmModel* m, const ItmModelBuilder* b, ItmError* err
     return status == ITM_OK ? build_visuals(m, b, error) : status;
 }
 
+static void destroy_shapes(ItmCollider* shapes, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (!shapes[i].is_shared) {
+            itm_geom_destroy(shapes[i].geom);
+        }
+    }
+}
+
 void itm_contact_destroy(ItmModel* m)
 {
-    for (int i = 0; m->contact != NULL && i < m->contact->ncollider; i++) {
-        itm_geom_destroy(m->contact->colliders[i].geom);
+    if (m->contact != NULL) {
+        destroy_shapes(m->contact->colliders, m->contact->ncollider);
     }
-    for (int i = 0; i < m->nvisual; i++) {
-        itm_geom_destroy(m->visuals[i].geom);
-    }
+    destroy_shapes(m->visuals, m->nvisual);
 }

@@ -476,8 +476,8 @@ static void set_weight_to(ItmAugmented* a, const ItmSweep* s, double* weight, do
     }
 }
 
-// Weights, and 1 / D for the measure; root_D: least 1 / sqrt(D). Returns the largest b.
-static double prepare(ItmAugmented* a, ItmSweep* s, double* root_D)
+// 1 / D for the measure and the weights; root_D: least 1 / sqrt(D). Returns the largest b.
+static double prepare(ItmSweep* s, double* root_D)
 {
     double largest = 0.0, least = INFINITY;
     for (int k = 0; k < s->nblock; k++) {
@@ -486,11 +486,10 @@ static double prepare(ItmAugmented* a, ItmSweep* s, double* root_D)
         for (int i = block->first; i < block->first + block->nrow; i++, y += 6 * block->nnode) {
             double D = s->omega[i] + itm_pair_dot(y, y, 6 * block->nnode);
             s->inv_D[i] = 1.0 / D;
-            least = fmin(least, s->inv_D[i]);
-            largest = fmax(largest, fabs(s->b[i]));
+            least = s->inv_D[i] < least ? s->inv_D[i] : least;
+            largest = fabs(s->b[i]) > largest ? fabs(s->b[i]) : largest;
         }
     }
-    set_weight(a, s, WEIGHT);
     *root_D = sqrt(least);
     return largest;
 }
@@ -655,7 +654,7 @@ static void return_to_base(ItmAugmented* a, const ItmSweep* s, double* x)
     start_from(a, s, x);
 }
 
-bool itm_augmented_is_suited(ItmAugmented* a, const ItmSweep* s)
+bool itm_augmented_gather(ItmAugmented* a, const ItmSweep* s)
 {
     int nrow = 0;
     for (int k = 0; k < s->nblock; k++) {
@@ -666,10 +665,7 @@ bool itm_augmented_is_suited(ItmAugmented* a, const ItmSweep* s)
 
 bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double tolerance, ItmSweepResult* result)
 {
-    if (!gather(a, s)) {
-        return false;
-    }
-    double root_D, scale = 1.0 + prepare(a, s, &root_D), weight = WEIGHT;
+    double root_D, scale = 1.0 + prepare(s, &root_D), weight = WEIGHT;
     start_from(a, s, x);
     *result = (ItmSweepResult){0};
     result->residual = itm_sweep_measure(s, a->w, x, &result->worst_row) / scale;
@@ -679,6 +675,7 @@ bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double toleran
     if (!build_graph(a, s)) {
         return false;
     }
+    set_weight(a, s, WEIGHT);
     a->is_guessing = true;
     a->is_coupled = false;
     int rounds = 0;

@@ -36,12 +36,12 @@ typedef struct ItmAugmented {
 
 void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nrow, int nnode);
 
-// Whether the method should come before sweeps: rows outnumber velocities, and pairs of nodes touch at several places, as boxes do. Spheres
+// Gather the problem. Returns whether the method should come before sweeps: rows outnumber velocities, and pairs of nodes touch at several places, as boxes do. Spheres
 // touch at one, and their heaps slip at so many contacts that the method takes long to find out which.
-bool itm_augmented_is_suited(ItmAugmented* a, const ItmSweep* s);
+bool itm_augmented_gather(ItmAugmented* a, const ItmSweep* s);
 
-// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. false: the problem has rows that this is not for, or
-// its factor would be too large; nothing has changed. Otherwise result reports how it went; `sweeps` counts steps of Newton's method.
+// Impulses x (rows) of the problem that was gathered; x also holds the start; s->change as after itm_sweep_solve. false: the factor would be
+// too large; nothing has changed. Otherwise result reports how it went; `sweeps` counts steps of Newton's method.
 bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double tolerance, ItmSweepResult* result);
 
 #endif

@@ -14,16 +14,6 @@ static bool is_pair(const ItmMlcpContact* c)
 
 // ---------------------------------------------------------------------------- tangents for a given bound
 
-void itm_friction_project_disc(double* t, double r)
-{
-    double square = t[0] * t[0] + t[1] * t[1];
-    if (square > r * r) {
-        double scale = r / sqrt(square);
-        t[0] *= scale;
-        t[1] *= scale;
-    }
-}
-
 // Outside, the nearest point lies on the edge whose sector (in angle) holds t unless t is beyond one end of that edge; then it is
 // the corner.
 int itm_friction_project_polygon(double* t, double r, int k)

@@ -17,7 +17,16 @@ static inline double itm_friction_length(const double* t)
 }
 
 // Nearest point of the disc of radius r, in place.
-void itm_friction_project_disc(double* t, double r);
+static inline void itm_friction_project_disc(double* t, double r)
+{
+    double square = t[0] * t[0] + t[1] * t[1];
+    if (square > r * r) {
+        double scale = r / sqrt(square);
+        t[0] *= scale;
+        t[1] *= scale;
+    }
+}
+
 // Nearest point of the polygon with k corners at radius r, in place. Returns the part it lies on: -1 inside, j on edge j, k + j at corner j.
 int itm_friction_project_polygon(double* t, double r, int k);
 // Nearest tangential impulse for a bound r = mu n; contact with one tangent: t[0] only.

@@ -13,12 +13,18 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_STEPS 12
-#define MOST_IDLE 5    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
+#define COLD 1e-3      // relative residual of the start above which problems
+#define COLD_FROM 100  //   of so many contacts begin with sweeps,
+#define LEAST_SWEEPS                                                                                                   \
+    16  //   so many, or one for so many contacts: the cost of a step of Newton's method rises faster than theirs
+#define CONTACTS_A_SWEEP 150
+#define MAX_STEPS 8
+#define MOST_IDLE 3    // steps in a row that do not halve the smallest residual: contacts take their cases in turn
 #define PROGRESS 0.1   // share of the residual that may be left after a step
+#define FAST 0.05      // the same, below which the next step keeps the factor
 #define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
 #define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
-#define MOST_PAIRS 256
+#define MOST_PAIRS 16
 #define AT_ONCE 8          // pairs, then the contacts to visit are chosen anew
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
@@ -39,6 +45,7 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
     l->W = ITM_TAKE(arena, double, 9 * n);
     l->F = ITM_TAKE(arena, double, 9 * n);
     l->dx = ITM_TAKE(arena, double, 3 * n);
+    l->part = ITM_TAKE(arena, signed char, n);
     l->w = ITM_TAKE(arena, double, nrow);
     l->start = ITM_TAKE(arena, double, nrow);
 }
@@ -62,15 +69,25 @@ static inline double mu_of(const ItmSweep* s, const ItmSweepBlock* block)
     return s->couplings[block->first_coupling].mu;
 }
 
-// The case that a contact is in, and y.
+// r of both tangents
+static inline double tangent_weight(const ItmSweep* s, const ItmSweepBlock* block)
+{
+    double a = s->inv_D[block->first + 1], b = s->inv_D[block->first + 2];
+    return a < b ? a : b;
+}
+
+// The case that a contact is in, and y unless it is open.
 static Part find_part(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x, double* y)
 {
     int i = block->first;
-    double r = fmin(s->inv_D[i + 1], s->inv_D[i + 2]);
     y[0] = x[i] - (l->w[i] + s->omega[i] * x[i]) * s->inv_D[i];
+    if (!(y[0] > 0.0)) {
+        return OPEN;
+    }
+    double r = tangent_weight(s, block);
     y[1] = x[i + 1] - r * l->w[i + 1];
     y[2] = x[i + 2] - r * l->w[i + 2];
-    return !(y[0] > 0.0) ? OPEN : itm_friction_length(y + 1) <= mu_of(s, block) * y[0] ? STICKS : SLIPS;
+    return itm_friction_length(y + 1) <= mu_of(s, block) * y[0] ? STICKS : SLIPS;
 }
 
 // ---------------------------------------------------------------------------- contacts and pairs
@@ -176,12 +193,12 @@ static void linearise_slip(double E[9], double F[9], double* right, const double
     }
 }
 
-// E, F and the right side of contact c
-static void linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, int c, double E[9], double F[9])
+// E, F and the right side of contact c. Returns the case that it is in.
+static Part linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, int c, double E[9], double F[9])
 {
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     int first = block->first;
-    double y[3], *right = l->dx + 3 * c, r = fmin(s->inv_D[first + 1], s->inv_D[first + 2]);
+    double y[3], *right = l->dx + 3 * c;
     Part part = find_part(l, s, block, x, y);
     memset(E, 0, 9 * sizeof(double));
     memset(F, 0, 9 * sizeof(double));
@@ -190,18 +207,19 @@ static void linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, in
         for (int i = 0; i < 3; i++) {
             right[i] = -x[first + i];
         }
-        return;
+        return part;
     }
     double w_n = l->w[first] + s->omega[first] * x[first];
     F[0] = 1.0;
     if (part == SLIPS) {
-        linearise_slip(E, F, right, y, x + first, w_n, mu_of(s, block), r);
-        return;
+        linearise_slip(E, F, right, y, x + first, w_n, mu_of(s, block), tangent_weight(s, block));
+        return part;
     }
     F[4] = F[8] = 1.0;
     right[0] = -w_n;
     right[1] = -l->w[first + 1];
     right[2] = -l->w[first + 2];
+    return part;
 }
 
 // C += F W, or F W'
@@ -225,7 +243,7 @@ static bool factor(ItmLoaded* l, const ItmSweep* s, const double* x)
     memset(g->low, 0, sizeof(double) * ITM_GRAPH_SMALL * (size_t)g->nblock);
     for (int c = 0; c < l->n; c++) {
         double* D = g->diagonal + ITM_GRAPH_SMALL * (size_t)g->position[c];
-        linearise(l, s, x, c, D, l->F + 9 * c);
+        l->part[c] = (signed char)linearise(l, s, x, c, D, l->F + 9 * c);
         add_product(D, l->F + 9 * c, l->W + 9 * c, false);
     }
     for (int k = 0; k < l->npair; k++) {
@@ -238,36 +256,60 @@ static bool factor(ItmLoaded* l, const ItmSweep* s, const double* x)
     return itm_graph_factor_small(g);
 }
 
-// ---------------------------------------------------------------------------- iteration
-
-// Contacts that are open lose their impulses, and whether there are closed ones without an unknown. is_any: impulses changed.
-static bool has_new(const ItmLoaded* l, const ItmSweep* s, double* x, bool* is_any)
+// The right side alone. false: a contact is no more in the case of its row of the factor.
+static bool set_right(const ItmLoaded* l, const ItmSweep* s, const double* x)
 {
-    bool is_new = false;
-    *is_any = false;
-    for (int k = 0; k < s->nblock; k++) {
-        double y[3], *x_k = x + s->blocks[k].first;
-        bool is_open = find_part(l, s, &s->blocks[k], x, y) == OPEN;
-        is_new = is_new || (!is_open && (l->n == 0 || l->contact[k] == ITM_NONE));
-        if (is_open && (x_k[0] != 0.0 || x_k[1] != 0.0 || x_k[2] != 0.0)) {
-            x_k[0] = x_k[1] = x_k[2] = 0.0;
-            *is_any = true;
-        }
+    double E[9], F[9];
+    bool is_same = true;
+    for (int c = 0; c < l->n && is_same; c++) {
+        is_same = linearise(l, s, x, c, E, F) == (Part)l->part[c];
     }
-    return is_new;
+    return is_same;
 }
 
-// One step of Newton's method. false: it cannot be made.
-static bool take_step(ItmLoaded* l, ItmSweep* s, double* x)
+// ---------------------------------------------------------------------------- iteration
+
+// Whether there are closed contacts without an unknown.
+static bool has_new(const ItmLoaded* l, const ItmSweep* s, const double* x)
 {
-    bool is_any, is_new = has_new(l, s, x, &is_any);
-    if (is_new && !build(l, s, x)) {
-        return false;
+    double y[3];
+    for (int k = 0; k < s->nblock; k++) {
+        if ((l->n == 0 || l->contact[k] == ITM_NONE) && find_part(l, s, &s->blocks[k], x, y) != OPEN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Contacts that are open lose their impulses: they are to have no unknowns.
+static void clear_open(ItmLoaded* l, ItmSweep* s, double* x)
+{
+    bool is_any = false;
+    for (int k = 0; k < s->nblock; k++) {
+        double y[3], *x_k = x + s->blocks[k].first;
+        if ((x_k[0] != 0.0 || x_k[1] != 0.0 || x_k[2] != 0.0) && find_part(l, s, &s->blocks[k], x, y) == OPEN) {
+            x_k[0] = x_k[1] = x_k[2] = 0.0;
+            is_any = true;
+        }
     }
     if (is_any) {
         itm_sweep_multiply(s, x, l->w);
     }
-    if (l->n == 0 || !factor(l, s, x)) {
+}
+
+// One step of Newton's method, with the factor of the last one if that is to be kept and all contacts are in the same cases.
+// false: it cannot be made.
+static bool take_step(ItmLoaded* l, ItmSweep* s, double* x, bool keeps_factor)
+{
+    bool is_new = has_new(l, s, x);
+    if (is_new) {
+        clear_open(l, s, x);
+        if (!build(l, s, x)) {
+            return false;
+        }
+    }
+    bool is_kept = keeps_factor && !is_new && set_right(l, s, x);
+    if (l->n == 0 || (!is_kept && !factor(l, s, x))) {
         return false;
     }
     itm_graph_solve_small(&l->graph, l->dx);
@@ -298,7 +340,7 @@ static void repair(ItmLoaded* l, ItmSweep* s, double* x, double least, int pairs
     make_feasible(l, s, x);
     for (int done = 0; done < pairs; done += AT_ONCE) {
         itm_sweep_repair(s, x, l->w, least, pairs - done < AT_ONCE ? pairs - done : AT_ONCE);
-        itm_sweep_multiply(s, x, l->w);
+        itm_sweep_read(s, x, l->w, false);
     }
 }
 
@@ -309,23 +351,36 @@ static void copy_rows(const ItmSweep* s, double* to, const double* from)
     }
 }
 
+// Residual of the impulses x, with l->w of them.
+static double measure(ItmLoaded* l, ItmSweep* s, const double* x, double scale, int* worst_row)
+{
+    itm_sweep_multiply(s, x, l->w);
+    return itm_sweep_measure(s, l->w, x, worst_row) / scale;
+}
+
 ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance)
 {
     double scale = 1.0 + itm_sweep_prepare(s, x);
     ItmSweepResult result = {0};
-    itm_sweep_multiply(s, x, l->w);
-    result.residual = itm_sweep_measure(s, l->w, x, &result.worst_row) / scale;
+    result.residual = measure(l, s, x, scale, &result.worst_row);
+    if (result.residual > COLD && s->nblock >= COLD_FROM) {
+        int sweeps = s->nblock / CONTACTS_A_SWEEP;
+        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
+        result.residual = measure(l, s, x, scale, &result.worst_row);
+    }
     copy_rows(s, l->start, x);
-    double now = result.residual, best = now;
+    double now = result.residual, best = INFINITY;
     int pairs = FIRST_PAIRS, idle = 0;
+    bool is_fast = false;
     l->n = 0;
-    while (now > tolerance && idle < MOST_IDLE && result.sweeps < MAX_STEPS && take_step(l, s, x)) {
+    while (now > tolerance && idle < MOST_IDLE && result.sweeps < MAX_STEPS && take_step(l, s, x, is_fast)) {
         int worst_row;
         double last = now;
         result.sweeps++;
         now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
         idle = now < 0.5 * best ? 0 : idle + 1;
         best = fmin(best, now);
+        is_fast = now <= FAST * last;
         if (!(now <= PROGRESS * last) && now > tolerance) {
             repair(l, s, x, LEVEL * now * scale, pairs);
             pairs = pairs < MOST_PAIRS ? 2 * pairs : pairs;
@@ -343,6 +398,7 @@ ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tol
             itm_sweep_multiply(s, x, l->w);
         }
     }
+    itm_sweep_read(s, x, l->w, true);
     for (int k = 0; k < s->nblock; k++) {
         for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
             s->change[i] = l->w[i] - s->b[i];

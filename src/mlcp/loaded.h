@@ -26,6 +26,7 @@ typedef struct ItmLoaded {
     ItmLoadedPair* pairs;  //                                                   (npair)
     double*  W;            // 3 x 3 of a contact with itself                    (n)
     double*  F;            // derivative of the law by the velocities, 3 x 3    (n)
+    signed char* part;     // case of its row in the factor                     (n)
     double*  dx;           // right side, then step                             (3 n)
     double*  w;            // velocities                                        (rows)
     double*  start;        // impulses of the start                             (rows)
@@ -37,7 +38,8 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
 // Whether the method is for such a problem: contacts with two tangents and the exact cone only.
 bool itm_loaded_is_suited(const ItmSweep* s);
 
-// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start; `sweeps`
+// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start,
+// or than what a few sweeps make of a bad one; `sweeps`
 // counts steps of Newton's method.
 ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance);
 

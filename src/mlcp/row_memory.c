@@ -31,7 +31,19 @@ static uint64_t slot_after(const ItmRowMemory* memory, uint64_t slot)
     return (slot + 1) & (uint64_t)(memory->hash_size - 1);
 }
 
-void itm_row_memory_index(ItmRowMemory* memory)
+void itm_row_memory_rewind(ItmRowMemory* memory)
+{
+    memory->is_indexed = false;
+    memory->cursor = 0;
+}
+
+void itm_row_memory_clear(ItmRowMemory* memory)
+{
+    memory->nlast = 0;
+    itm_row_memory_rewind(memory);
+}
+
+static void make_index(ItmRowMemory* memory)
 {
     // as large as the rows that there are need it: most models have room for many more
     memory->hash_size = (int)fit_hash(memory->nlast);
@@ -45,9 +57,10 @@ void itm_row_memory_index(ItmRowMemory* memory)
         }
         memory->hash[slot] = i;
     }
+    memory->is_indexed = true;
 }
 
-const ItmRowRecord* itm_row_memory_find(const ItmRowMemory* memory, uint64_t key)
+static const ItmRowRecord* look_up(ItmRowMemory* memory, uint64_t key)
 {
     uint64_t slot = slot_of(memory, key);
     for (; memory->hash[slot] != ITM_NONE; slot = slot_after(memory, slot)) {
@@ -59,12 +72,26 @@ const ItmRowRecord* itm_row_memory_find(const ItmRowMemory* memory, uint64_t key
     return NULL;
 }
 
+const ItmRowRecord* itm_row_memory_find(ItmRowMemory* memory, uint64_t key)
+{
+    const ItmRowRecord* record = &memory->last[memory->cursor];
+    if (memory->cursor >= memory->nlast || record->key != key) {
+        if (!memory->is_indexed) {
+            make_index(memory);
+        }
+        record = look_up(memory, key);
+    }
+    memory->cursor = record != NULL ? (int)(record - memory->last) + 1 : memory->cursor;
+    return record;
+}
+
 void itm_row_memory_commit(ItmRowMemory* memory)
 {
     ItmRowRecord* free_list = memory->last;
     memory->last = memory->next;
     memory->nlast = memory->nnext;
     memory->next = free_list;
+    itm_row_memory_rewind(memory);
 }
 
 size_t itm_row_memory_get_size(const ItmRowMemory* memory)
@@ -85,4 +112,5 @@ void itm_row_memory_restore(ItmRowMemory* memory, const void* bytes)
     memcpy(&count, bytes, sizeof count);
     memory->nlast = count >= 0 && count <= memory->capacity ? (int)count : 0;
     memcpy(memory->last, (const char*)bytes + sizeof count, (size_t)memory->capacity * sizeof(ItmRowRecord));
+    itm_row_memory_rewind(memory);
 }

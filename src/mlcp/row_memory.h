@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "interim/mlcp.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,14 +25,18 @@ typedef struct ItmRowMemory {
     int nlast, nnext;
     int* hash;           // open addressing over the last step, ITM_NONE: empty          (hash_size)
     int hash_size;       // a power of two, in use
+    bool is_indexed;     // the hash fits the last step
+    int cursor;          // record after the one that was found last: rows mostly keep their order
 } ItmRowMemory;
 // clang-format on
 
 void itm_row_memory_lay_out(ItmRowMemory* memory, ItmArena* arena, int capacity);
-// Make the last step ready for itm_row_memory_find.
-void itm_row_memory_index(ItmRowMemory* memory);
+// Forget the last step.
+void itm_row_memory_clear(ItmRowMemory* memory);
+// Before the rows of a step are looked up, in their order.
+void itm_row_memory_rewind(ItmRowMemory* memory);
 // The row in the last step, NULL: it was not there. Valid until the step is committed.
-const ItmRowRecord* itm_row_memory_find(const ItmRowMemory* memory, uint64_t key);
+const ItmRowRecord* itm_row_memory_find(ItmRowMemory* memory, uint64_t key);
 // This step is final: the next one starts from it.
 void itm_row_memory_commit(ItmRowMemory* memory);
 // Bytes of the last step in a saved state, and copying it there and back.

@@ -63,9 +63,25 @@ static inline void write_row(ItmSweep* s, const ItmSweepBlock* block, int row, d
     for (const ItmSweepBlock* block = (s)->blocks; block < (s)->blocks + (s)->nblock; block++)                         \
         for (int i = block->first; i < block->first + block->nrow; i++)
 
+// For every row of the blocks that sweeps visit.
+#define FOR_VISITED(s, block, i)                                                                                       \
+    for (int at = 0; at < (s)->nvisited; at++)                                                                         \
+        for (const ItmSweepBlock* block = &(s)->blocks[(s)->visited[at]]; block != NULL; block = NULL)                 \
+            for (int i = block->first; i < block->first + block->nrow; i++)
+
 static inline double clamp(double x, double lo, double up)
 {
     return x < lo ? lo : x > up ? up : x;
+}
+
+// Two tangents onto the set that the law allows; most laws are the cone.
+static inline void project_tangents(const ItmMlcpContact* c, double* t, double bound)
+{
+    if (c->law == ITM_FRICTION_CONE && c->tangent[1] != ITM_NONE) {
+        itm_friction_project_disc(t, bound);
+    } else {
+        itm_friction_project_tangents(c, t, bound);
+    }
 }
 
 // z = Y' x
@@ -102,12 +118,28 @@ double itm_sweep_prepare(ItmSweep* s, const double* x)
     return largest;
 }
 
+// Whether a block with one coupling, the contact of its rows, carries nothing and opens: then it obeys the law.
+static inline bool is_idle(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
+{
+    int i = block->first;
+    return block->ncoupling == 1 && block->nrow == 3 && w[i] >= 0.0 && s->lo[i] == 0.0 && x[i] == 0.0 &&
+           x[i + 1] == 0.0 && x[i + 2] == 0.0;
+}
+
 void itm_sweep_multiply(ItmSweep* s, const double* x, double* w)
 {
     set_velocities(s, x);
-    FOR_ROWS(s, block, i)
-    {
+    itm_sweep_read(s, x, w, false);
+}
+
+void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all)
+{
+    for (const ItmSweepBlock* block = s->blocks; block < s->blocks + s->nblock; block++) {
+        int i = block->first, end = i + block->nrow;
         w[i] = s->b[i] + read_row(s, block, i);
+        while (++i < end && (is_all || !is_idle(s, block, w, x))) {
+            w[i] = s->b[i] + read_row(s, block, i);
+        }
     }
 }
 
@@ -130,6 +162,9 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
 {
     double off[ITM_SWEEP_MOST_ROWS];
     Farthest farthest = {block->first, 0.0};
+    if (is_idle(s, block, w, x)) {
+        return farthest;
+    }
     for (int l = 0; l < block->nrow; l++) {
         int i = block->first + l;
         double y = x[i] - (w[i] + s->omega[i] * x[i]) * s->inv_D[i];
@@ -137,7 +172,7 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
     }
     if (block->ncoupling > 0) {
         const ItmMlcpContact* c = &s->couplings[block->first_coupling];
-        itm_friction_project_tangents(c, off + 1, fmax(0.0, c->mu * x[block->first]));
+        project_tangents(c, off + 1, x[block->first] > 0.0 ? c->mu * x[block->first] : 0.0);
         off[1] -= x[block->first + 1];
         off[2] -= x[block->first + 2];
     }
@@ -218,7 +253,7 @@ static inline void visit_tangents(const ItmSweep* s, Visit* v, const ItmMlcpCont
         return;  // nothing presses, nothing rubs
     }
     double t[2] = {wish(s, v, x, first), wish(s, v, x, second)};
-    itm_friction_project_tangents(c, t, bound);
+    project_tangents(c, t, bound);
     move(s, v, x, first, t[0], farthest);
     move(s, v, x, second, t[1], farthest);
 }
@@ -268,8 +303,11 @@ static void choose_blocks(ItmSweep* s, const double* x, bool is_all)
 {
     s->nvisited = 0;
     for (int k = 0; k < s->nblock; k++) {
-        if (is_all || has_impulse(&s->blocks[k], x)) {
+        const ItmSweepBlock* block = &s->blocks[k];
+        if (is_all || has_impulse(block, x)) {
             s->visited[s->nvisited++] = k;
+        } else {
+            memset(s->p + block->first, 0, sizeof(double) * (size_t)block->nrow);
         }
     }
 }
@@ -304,7 +342,7 @@ void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int
 static double change_norm(const ItmSweep* s, const double* x)
 {
     double sum = 0.0;
-    FOR_ROWS(s, block, i)
+    FOR_VISITED(s, block, i)
     {
         double dx = x[i] - s->prev[i];
         sum += dx * dx / s->inv_D[i];
@@ -315,7 +353,7 @@ static double change_norm(const ItmSweep* s, const double* x)
 // x += beta p, z with it, and p <- beta p + s
 static void accelerate(ItmSweep* s, double* x, double beta)
 {
-    FOR_ROWS(s, block, i)
+    FOR_VISITED(s, block, i)
     {
         double change = x[i] - s->prev[i], dx = beta * s->p[i];
         s->p[i] = dx + change;
@@ -333,12 +371,12 @@ ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max
     ItmSweepResult result = {0};
     bool is_all = true;
     for (int pair = 0;; pair++) {
-        FOR_ROWS(s, block, i)
-        {
-            s->prev[i] = x[i];
-        }
         if (is_all || pair % ALL_EVERY == 1) {
             choose_blocks(s, x, is_all);
+        }
+        FOR_VISITED(s, block, i)
+        {
+            s->prev[i] = x[i];
         }
         Farthest farthest = sweep_pair(s, x);
         result.residual = farthest.off / scale;

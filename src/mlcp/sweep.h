@@ -50,7 +50,10 @@ void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int n
 
 // 1 / D of every row and the z of impulses x. Returns the largest |b|.
 double itm_sweep_prepare(ItmSweep* s, const double* x);
-// z = Y' x, w = b + Y z; compliance is left out of w   (rows)
+// w = b + Y z of the present z, which belongs to x; compliance is left out of w   (rows). is_all: also the tangents of contacts that carry
+// nothing and open, which no law uses.
+void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all);
+// The same with z = Y' x; not all.
 void itm_sweep_multiply(ItmSweep* s, const double* x, double* w);
 // Whether a block with friction is a contact with two tangents, the exact cone and no other bounds.
 bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block);

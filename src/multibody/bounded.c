@@ -166,27 +166,26 @@ ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v
     return block;
 }
 
-// A row with its covectors, one per body of the block.
-static ItmRow* add_row(ItmBounded* b, ItmBoundBlock* block, const ItmSpatial* cov)
+// A row, whose covectors follow, one per body of the block.
+static ItmRow* add_row(ItmBounded* b, ItmBoundBlock* block)
 {
     int index = b->nrow++;
     b->projection.x[index] = 0.0;
     ItmRow* row = &b->rows[index];
     *row = (ItmRow){.block = (int)(block - b->blocks), .normal = ITM_NONE, .open = ITM_ROW_SLOP, .bias_share = 1.0};
-    for (int k = 0; k < block->path.nbody; k++) {
-        b->cov[b->ncov++] = cov[k];
-    }
     block->nrow++;
     block->path.nrow++;
     b->nY += block->path.ny;
     return row;
 }
 
-ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial cov_a, ItmSpatial cov_b)
+ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, const ItmSpatial* cov_a, const ItmSpatial* cov_b)
 {
     // the world comes first in none of the lists: one body is whichever moves
-    const ItmSpatial cov[2] = {block->is_a_world ? cov_b : cov_a, cov_b};
-    return add_row(b, block, cov);
+    for (int k = 0; k < block->path.nbody; k++) {
+        b->cov[b->ncov++] = k == 0 && !block->is_a_world ? *cov_a : *cov_b;
+    }
+    return add_row(b, block);
 }
 
 static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)
@@ -234,7 +233,10 @@ static ItmRow* add_measure_row(const ItmModel* m, ItmBounded* b, const ItmMeasur
     if (block == NULL) {
         return NULL;
     }
-    ItmRow* row = add_row(b, block, cov);
+    for (int k = 0; k < block->path.nbody; k++) {
+        b->cov[b->ncov++] = cov[k];
+    }
+    ItmRow* row = add_row(b, block);
     row->rate = sign * x->rate;
     row->bias = sign * x->bias;
     row->lo = -INFINITY;

@@ -524,7 +524,7 @@ static ItmRow* add_row(ItmData* d, ItmBoundBlock* block, const ItmJoint* joint, 
         on_b = (ItmSpatial){itm_vec_cross(s_b, direction), direction};
         on_a = (ItmSpatial){itm_vec_cross(direction, s_a), itm_vec_neg(direction)};
     }
-    ItmRow* row = itm_bounded_add_row(d->bounded, block, on_a, on_b);
+    ItmRow* row = itm_bounded_add_row(d->bounded, block, &on_a, &on_b);
     row->kind = kind;
     row->owner = owner;
     row->key = make_key(kind, owner, point, part);
@@ -647,7 +647,7 @@ void itm_clearance_tally(const ItmModel* m, ItmData* d, double h)
         d->clearance.open[i] += h;
     }
     // rows of a joint follow each other
-    for (int i = 0; i < b->nrow;) {
+    for (int i = 0; m->nclearance > 0 && i < b->nrow;) {
         int clearance = is_of_loose(&b->rows[i]) ? b->rows[i].owner : ITM_NONE;
         double normal = 0.0;
         for (; i < b->nrow && is_of_loose(&b->rows[i]) && b->rows[i].owner == clearance; i++) {

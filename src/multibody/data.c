@@ -236,7 +236,7 @@ void itm_data_reset_to_start(const ItmModel* m, ItmData* d)
     d->info = (ItmStepInfo){0};
     if (d->bounded != NULL) {
         itm_bounded_clear(d->bounded);
-        d->bounded->memory.nlast = 0;
+        itm_row_memory_clear(&d->bounded->memory);
     }
     itm_kinematics_compute_positions(m, d, d->q);
     itm_kinematics_compute_velocities(m, d, d->v);

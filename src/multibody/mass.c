@@ -325,10 +325,38 @@ static int find_on_path(const ItmRowBlock* block, int body)
     return j;
 }
 
+// Whether a block touches nothing but bodies that are free on the world, each once: they have no path.
+static bool has_root_leaves_only(const ItmModel* m, const ItmRowBlock* block)
+{
+    bool is_so = block->npath == block->nbody;
+    for (int j = 0; is_so && j < block->npath; j++) {
+        is_so = m->bodies[block->path[j]].is_root_leaf;
+    }
+    return is_so;
+}
+
+static void half_solve_root_leaves(const ItmModel* m, const ItmData* d, double* Y, const ItmRowBlock* block,
+                                   const ItmSpatial* cov)
+{
+    int nrow = block->nrow, nbody = block->nbody, ny = block->ny;
+    for (int k = 0; k < nbody; k++) {
+        const ItmBody* body = &m->bodies[block->body[k]];
+        const ItmMat3 R = d->R[block->body[k]];  // Y could overlap that in the table
+        double* y = Y + 6 * find_on_path(block, block->body[k]);
+        for (int i = 0; i < nrow; i++, y += ny) {
+            half_solve_root_leaf(body, &R, y, cov[i * nbody + k]);
+        }
+    }
+}
+
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     int n = block->nrow;
     ITM_ASSERT(n <= ITM_BLOCK_MAX);
+    if (has_root_leaves_only(m, block)) {
+        half_solve_root_leaves(m, d, Y, block, cov);
+        return;
+    }
     ItmSpatial* wrench = d->path_wrench;  // of every row on the bodies of the path   (npath x nrow)
     for (int j = 0; j < block->npath * n; j++) {
         wrench[j] = itm_spatial_zero();

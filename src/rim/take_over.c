@@ -66,7 +66,7 @@ static void report(const ItmRim* rim, ItmData* d)
 
 // Rows that began or ceased to hold: those in the RIM at any time within the step, also if they are back where they were; the others from
 // one end of it to the other. Rows that were not there before count from where they are open.
-static int count_switches(const ItmRim* rim, const ItmBounded* b)
+static int count_switches(const ItmRim* rim, ItmBounded* b)
 {
     int n = 0;
     for (int i = 0; i < b->nrow; i++) {

@@ -75,11 +75,7 @@ static ItmStatus make_step(const ItmModel* m, ItmData* d, double h)
 
 static ItmStatus go_back(const ItmModel* m, ItmData* d)
 {
-    ItmStatus status = itm_data_restore(m, d, d->adaptive->start, d->adaptive->size);
-    if (d->bounded != NULL) {
-        itm_row_memory_index(&d->bounded->memory);
-    }
-    return status;
+    return itm_data_restore(m, d, d->adaptive->start, d->adaptive->size);
 }
 
 // Largest difference of a coordinate, m or rad (quaternions: twice their components).

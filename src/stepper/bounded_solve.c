@@ -35,9 +35,21 @@ static void hold(const ItmModel* m, ItmRow* row, double x, signed char state)
     }
 }
 
-static void recall(const ItmModel* m, ItmBounded* b)
+// A rope that stretches under load does not penetrate anything.
+static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
 {
+    return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
+}
+
+// Impulses and states of the last step; the deepest penetration.
+static void recall(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
     for (int i = 0; i < b->nrow; i++) {
+        if (-b->rows[i].gap > d->info.penetration && itm_row_is_unilateral(&b->rows[i]) &&
+            !is_elastic_rope(m, &b->rows[i])) {
+            d->info.penetration = -b->rows[i].gap;
+        }
         const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
         b->x[i] = last != NULL ? last->x : 0.0;
         b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
@@ -55,14 +67,6 @@ static signed char remembered_state(const ItmBounded* b, int i)
     }
     bool is_coupled = isinf(b->rows[i].lo) && isinf(b->rows[i].up);
     return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
-}
-
-static void remember(ItmBounded* b)
-{
-    b->memory.nnext = b->nrow;
-    for (int i = 0; i < b->nrow; i++) {
-        b->memory.next[i] = (ItmRowRecord){b->rows[i].key, b->x[i], remembered_state(b, i)};
-    }
 }
 
 // ---------------------------------------------------------------------------- islands
@@ -220,8 +224,8 @@ static ItmStatus correct_island(ItmData* d)
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
-#define LOADED_ROUNDS 1  // of Newton's method over loaded contacts after the first, with
-#define LOADED_SWEEPS 8  //   these sweeps before
+#define LOADED_ROUNDS 8  // of Newton's method over loaded contacts after the first, with
+#define LOADED_SWEEPS 8  //   these sweeps before, at first
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -237,6 +241,15 @@ static int limit_sweeps(const ItmBounded* b, int n)
         return n * n / TRIAL > LEAST_TRIAL ? n * n / TRIAL : LEAST_TRIAL;
     }
     return SWEEP_WORK / n > LEAST_SWEEPS ? SWEEP_WORK / n : LEAST_SWEEPS;
+}
+
+static int count_rows(const ItmBounded* b, int head)
+{
+    int n = 0;
+    for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
+        n += b->blocks[k].nrow;
+    }
+    return n;
 }
 
 // Whether every body that the island touches is free on the world, so that its rows share only that body.
@@ -286,30 +299,46 @@ static bool state_sweep(ItmData* d, int head, bool* is_any)
     return is_bouncing;
 }
 
-// Results of the sweeps, and the gaps as the next problem, over rigid normals only.
+// Results of the sweeps.
 static void finish_sweep(ItmBounded* b)
 {
-    ItmSweep* s = &b->islands.sweep;
+    const ItmSweep* s = &b->islands.sweep;
     for (int k = 0; k < s->nblock; k++) {
-        s->blocks[k].ncoupling = 0;
         for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
-            const ItmRow* row = &b->rows[i];
             b->v_after[i] += s->change[i];
-            b->state[i] = state_of(row, b->x[i], b->v_after[i]);
-            s->has_bounds[i] = itm_row_is_unilateral(row);
-            s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap) : 0.0;
-            s->lo[i] = row->is_held ? -INFINITY : row->lo;
+            b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
         }
     }
 }
 
-// Newton's method over loaded contacts, with sweeps in between to find out which are loaded.
+// Position correction of the island that was swept, over rigid normals only, into b->x_correction.
+static void correct_sweep(ItmBounded* b)
+{
+    ItmSweep* s = &b->islands.sweep;
+    for (int k = 0; k < s->nblock; k++) {
+        ItmSweepBlock* block = &s->blocks[k];
+        block->ncoupling = 0;
+        // tangents, torsion and rolling follow the normal
+        block->nrow = b->rows[block->first].kind == ITM_BOUND_NORMAL ? 1 : block->nrow;
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            const ItmRow* row = &b->rows[i];
+            s->has_bounds[i] = itm_row_is_unilateral(row);
+            // what the velocities of the step use up of an open gap is not left for displacements
+            double used = !row->is_held && row->gap > 0.0 && b->v_after[i] < 0.0 ? b->step.h * b->v_after[i] : 0.0;
+            s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap + used) : 0.0;
+            s->lo[i] = row->is_held ? -INFINITY : row->lo;
+        }
+    }
+    itm_sweep_solve(s, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
+}
+
+// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
 static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
 {
     ItmSweep* s = &b->islands.sweep;
     ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
-        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS).sweeps;
+        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS << round).sweeps;
         result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
         result.sweeps += sweeps;
     }
@@ -322,18 +351,19 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 {
     ItmSweep* s = &b->islands.sweep;
     ItmSweepResult result = {.residual = INFINITY};
-    if (itm_augmented_is_suited(&b->islands.augmented, s)) {
+    if (itm_augmented_gather(&b->islands.augmented, s)) {
         bool is_tried = itm_augmented_solve(&b->islands.augmented, s, b->x, tolerance, &result);
         if (result.residual <= tolerance || (is_tried && n <= b->capacity.island)) {
             return result;
         }
-    } else if (n < SWEEP_FROM) {
-        return result;
     } else if (itm_loaded_is_suited(s)) {
         result = solve_loaded(b, tolerance);
         if (result.residual <= tolerance) {
             return result;
         }
+    }
+    if (n < SWEEP_FROM) {
+        return result;
     }
     ItmSweepResult swept = itm_sweep_solve(s, b->x, tolerance, limit_sweeps(b, n));
     swept.sweeps += result.sweeps;
@@ -365,7 +395,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
     finish_sweep(b);
     if (is_any && !b->step.feeds_gaps_back) {
-        itm_sweep_solve(&b->islands.sweep, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
+        correct_sweep(b);
     }
     return true;
 }
@@ -375,7 +405,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
 ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head)
 {
     ItmBounded* b = d->bounded;
-    int n = itm_bounded_number_rows(b, head);
+    int n = count_rows(b, head);
     if (sweep_island(m, d, head, n)) {
         return ITM_OK;
     }
@@ -384,6 +414,7 @@ ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head)
                              "an island of %d bounded rows is larger than the %d there is room for", n,
                              b->capacity.island);
     }
+    itm_bounded_number_rows(b, head);
     itm_bounded_assemble(m, d, head, n);
     ItmStatus status = itm_bounded_solve_velocities(m, d);
     return status == ITM_OK ? correct_island(d) : status;
@@ -429,29 +460,39 @@ static double elastic_of(const ItmRow* row, double gap)
     return itm_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
 }
 
-// Works of the impulses, with the mean of the row velocities before and after the step. Rows that were solved in an interface model are
-// counted there, and have their gap at the end of the step from it. Compliant rows store energy; they do not lose it.
-static void book_works(ItmData* d)
+// What overlaps at the start was compressed before.
+static void book_start(ItmData* d)
+{
+    const ItmBounded* b = d->bounded;
+    for (int i = 0; i < b->nrow; i++) {
+        *d->energy.elastic += elastic_of(&b->rows[i], b->rows[i].gap);
+    }
+    *d->energy.start += *d->energy.elastic;
+}
+
+// Works of the impulses, with the mean of the row velocities before and after the step, the memory for the next one, and the report. Rows
+// that were solved in an interface model are counted there, and have their gap at the end of the step from it. Compliant rows store
+// energy; they do not lose it. Returns whether positions are corrected.
+static bool finish_rows(ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    if (*d->steps == 0.0 && *d->time == 0.0) {
-        // what overlaps at the start was compressed before
-        for (int i = 0; i < b->nrow; i++) {
-            *d->energy.elastic += elastic_of(&b->rows[i], b->rows[i].gap);
-        }
-        *d->energy.start += *d->energy.elastic;
-    }
-    double held = *d->energy.elastic;
-    *d->energy.elastic = 0.0;
+    double elastic = 0.0;
+    bool has_correction = false;
+    b->memory.nnext = b->nrow;
     for (int i = 0; i < b->nrow; i++) {
         ItmRow* row = &b->rows[i];
         if (!b->blocks[row->block].is_in_rim) {
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
-        *d->energy.elastic += elastic_of(row, row->gap_after);
+        elastic += elastic_of(row, row->gap_after);
+        b->memory.next[i] = (ItmRowRecord){row->key, b->x[i], remembered_state(b, i)};
+        d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
+        has_correction = has_correction || b->x_correction[i] != 0.0;
     }
-    d->energy.ledger[ITM_LEDGER_IMPACT] -= *d->energy.elastic - held;
+    d->energy.ledger[ITM_LEDGER_IMPACT] -= elastic - *d->energy.elastic;
+    *d->energy.elastic = elastic;
+    return has_correction;
 }
 
 void itm_bounded_book_answer(const ItmModel* m, ItmData* d, const double* answer, const double* before, const double* v,
@@ -486,13 +527,7 @@ static void respond_and_book(const ItmModel* m, ItmData* d, double* v)
     }
 }
 
-// A rope that stretches under load does not penetrate anything.
-static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
-{
-    return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
-}
-
-static void start_report(const ItmModel* m, ItmData* d)
+static void start_report(ItmData* d)
 {
     ItmBounded* b = d->bounded;
     b->worst_row = ITM_NONE;
@@ -500,11 +535,6 @@ static void start_report(const ItmModel* m, ItmData* d)
     d->info.nbounded = b->nrow;
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
     d->info.solver_residual = d->info.penetration = 0.0;
-    for (int i = 0; i < b->nrow; i++) {
-        if (itm_row_is_unilateral(&b->rows[i]) && !is_elastic_rope(m, &b->rows[i])) {
-            d->info.penetration = fmax(d->info.penetration, -b->rows[i].gap);
-        }
-    }
 }
 
 static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
@@ -525,7 +555,7 @@ static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    start_report(m, d);
+    start_report(d);
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
@@ -535,7 +565,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     }
     b->has_Y = true;
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
-    recall(m, b);
+    recall(m, d);
     find_islands(m, b);
     d->info.nisland = b->islands.count;
     return ITM_OK;
@@ -551,18 +581,10 @@ static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, do
     return is_turned ? -0.5 * h * d->rows.bias[i] : 0.0;
 }
 
-// Rates of all rows in the middle of the last step, where some bounce.
+// Rates of all rows in the middle of the last step, from those at its end.
 static void set_mid_rates(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    bool is_any = false;
-    for (int i = 0; i < b->nrow; i++) {
-        b->rows[i].rate_mid = b->rows[i].rate;
-        is_any = is_any || b->rows[i].is_bouncing;
-    }
-    if (!is_any || m->nrow == 0 || !b->step.places_hits) {
-        return;
-    }
     double *turn = d->rows.x, *v = d->x2, *rate = b->islands.sweep.change;
     for (int i = 0; i < m->nrow; i++) {
         turn[i] = find_turn(m, d, i, b->step.h, b->step.since);
@@ -584,13 +606,18 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
     b->step.places_hits = since > 0.0;
     b->step.restitution_speed = m->contact_options.restitution_speed;
     itm_bounded_multiply(m, d, b->v_after, v);
+    bool is_any = false;
     for (int i = 0; i < b->nrow; i++) {
         ItmRow* row = &b->rows[i];
         row->omega = itm_row_compute_omega(row, h);
         row->offset = itm_row_compute_offset(row, &b->step);
         itm_row_let_bounce(row, &b->step, b->v_after[i]);
+        row->rate_mid = row->rate;
+        is_any = is_any || row->is_bouncing;
     }
-    set_mid_rates(m, d);
+    if (is_any && m->nrow > 0 && b->step.places_hits) {
+        set_mid_rates(m, d);
+    }
 }
 
 // Reactions of the bilateral rows to the hits, or to them times how late they are; way (nv): the velocities or the displacement.
@@ -653,16 +680,12 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
     if (b->nrow > 0) {
         respond_and_book(m, d, v);
     }
-    bool has_correction = false;
-    for (int i = 0; i < b->nrow; i++) {
-        d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
-        has_correction = has_correction || b->x_correction[i] != 0.0;
+    if (*d->steps == 0.0 && *d->time == 0.0) {
+        book_start(d);
     }
-    if (has_correction) {
+    if (finish_rows(d)) {
         itm_bounded_respond(m, d, correction, b->x_correction, NULL);
     }
-    book_works(d);
-    remember(b);
     // the impulses of the projection belong to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
         b->x[i] += b->projection.x[i];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Whether a gap takes part: rigid, of a joint with clearance, closed in the last step.
-static bool is_part(const ItmBounded* b, const ItmRow* row)
+static bool is_part(ItmBounded* b, const ItmRow* row)
 {
     if (row->kind != ITM_BOUND_CLEARANCE || !itm_row_is_rigid(row)) {
         return false;
@@ -17,7 +17,7 @@ static bool is_part(const ItmBounded* b, const ItmRow* row)
 
 bool itm_clearance_projection_is_needed(const ItmModel* m, const ItmData* d)
 {
-    const ItmBounded* b = d->bounded;
+    ItmBounded* b = d->bounded;
     bool is_any = false;
     for (int i = 0; m->nclearance > 0 && m->nrow > 0 && !b->is_overfull && i < b->nrow && !is_any; i++) {
         is_any = is_part(b, &b->rows[i]);

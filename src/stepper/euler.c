@@ -231,7 +231,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_bounded_clear(d->bounded);
-    itm_row_memory_index(&d->bounded->memory);
+    itm_row_memory_rewind(&d->bounded->memory);
     itm_bounded_add_joints(m, d, t, h);
     itm_clearance_add_rows(m, d, h);
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;

@@ -266,12 +266,12 @@ static void memory_finds_rows_of_the_last_step_only(void** state)
     }
     void* saved = malloc(itm_row_memory_get_size(&memory));
     itm_row_memory_save(&memory, saved);
-    memory.nlast = 0;
-    itm_row_memory_index(&memory);
+    itm_row_memory_clear(&memory);
     assert_null(itm_row_memory_find(&memory, UINT64_C(1007) << 32));
     itm_row_memory_restore(&memory, saved);
-    itm_row_memory_index(&memory);
-    for (int i = 0; i < n - 1; i++) {
+    // in their order, then backwards
+    for (int k = 0; k < 2 * (n - 1); k++) {
+        int i = k < n - 1 ? k : 2 * (n - 1) - 1 - k;
         const ItmRowRecord* record = itm_row_memory_find(&memory, (uint64_t)(1000 + i) << 32);
         assert_non_null(record);
         CHECK_NEAR(record->x, i + 0.5, 0.0);

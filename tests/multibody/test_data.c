@@ -91,7 +91,7 @@ static void next_step_starts_from_the_impulses_of_the_last(void** state)
         for (int k = 0; k < 300; k++) {
             advance(file->model, d, 1);
             ItmBounded* b = d->bounded;
-            itm_row_memory_index(&b->memory);
+            itm_row_memory_rewind(&b->memory);
             for (int row = 0; row < b->nrow; row++) {
                 const ItmRowRecord* record = itm_row_memory_find(&b->memory, b->rows[row].key);
                 assert_non_null(record);

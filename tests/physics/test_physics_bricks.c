@@ -40,7 +40,7 @@ static void wall_of_200_settles_and_then_costs_little(void** state)
     ItmStepInfo info = itm_data_get_step_info(d);
     assert_int_equal(info.unsolved, 0);
     assert_true(iterations <= 75);    // of 150 steps, observed 10
-    assert_true(penetration < 1e-6);  // observed 3e-11
+    assert_true(penetration < 1e-9);  // observed 3e-11
     double speed = 0.0;
     for (int k = 0; k < 200; k++) {
         speed = fmax(speed, itm_vec_norm(itm_data_get_body_velocity(m, d, k)));
@@ -168,8 +168,9 @@ static void logging_contacts_does_not_refine_their_forces(void** state)
     itm_file_destroy(file);
 }
 
-// Columns of spheres that lean collapse to a heap, which Newton's method over its loaded contacts solves: observed 11.4 iterations a step
-// in all islands, 87 with sweeps.
+// Columns of spheres that lean collapse to a heap, which Newton's method over its loaded contacts solves: observed 9.7 iterations per step
+// in all islands, 87 with sweeps. Velocities and position correction do not both use up a gap: penetration stays below the slop of rows,
+// 1e-9 m, observed 1.8e-12 m; it was 6e-7 m where they did.
 static void heap_of_spheres_is_solved_in_few_steps(void** state)
 {
     (void)state;
@@ -178,11 +179,14 @@ static void heap_of_spheres_is_solved_in_few_steps(void** state)
     CHECK_OK(itm_pile_build(&m, 216, true, &error), &error);  // 36 columns of six
     ItmData* d = start_data(m, ITM_SCENE_STEP);
     int iterations = 0;
+    double penetration = 0.0;
     for (int i = 0; i < 400; i++) {
         CHECK_OK(itm_step(m, d), itm_data_get_error(d));
         iterations += i < 350 ? 0 : itm_data_get_step_info(d).solver_iterations;
+        penetration = fmax(penetration, itm_data_get_step_info(d).penetration);
     }
     assert_int_equal(itm_data_get_step_info(d).unsolved, 0);
+    assert_true(penetration < 1e-9);
     assert_true(iterations < 50 * 40);
     itm_data_destroy(d);
     itm_model_destroy(m);
