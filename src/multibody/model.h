@@ -168,6 +168,8 @@ typedef struct ItmRowBlock {
     ItmBlockKind kind;
     int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
+    int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
+    signed char slot[ITM_BLOCK_MAX]; // joint: position of a locked direction among the rows; nrow or more: idle (nrow + nidle)
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
     int    ndof;                   // coordinates it acts on directly (tree measures), one row only
@@ -381,6 +383,7 @@ struct ItmModel {
     int         narticulated; // such components
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
+    int         nidle;        // idle rows of all blocks
     bool*       is_row_redundant; // in the start configuration             (nrow)
     double*     pivot_raise;  // itm_rows_factor_step                       (nrow)
     ItmBlocks   pattern;      // of H

@@ -40,10 +40,16 @@ typedef struct {
     int a, b;  // where its Jacobian has the two bodies, or ITM_NONE
 } Filling;
 
-// Row i of the block is x.
+// Whether locked direction i has a row that something can move.
+ITM_INLINE bool holds(const Filling* f, int i)
+{
+    return f->block->slot[i] < f->block->nrow;
+}
+
+// The row of locked direction i is x.
 ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted)
 {
-    int row = f->block->row + i;
+    int slot = f->block->slot[i], row = f->block->row + slot;
     if (wanted & GAP) {
         f->d->rows.gap[row] = x.value;
     }
@@ -52,7 +58,7 @@ ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted
         f->d->rows.bias[row] = x.bias;
     }
     if (wanted & JACOBIAN) {
-        ItmSpatial* cov = f->d->rows.cov + f->block->cov_adr + i * f->block->nbody;
+        ItmSpatial* cov = f->d->rows.cov + f->block->cov_adr + slot * f->block->nbody;
         if (f->a != ITM_NONE) {
             cov[f->a] = x.cov_a;
         }
@@ -85,6 +91,9 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
 
     const ItmMat3 identity = itm_mat_identity();
     for (int k = 0; k < 3; k++) {
+        if (!holds(f, first + k)) {
+            continue;
+        }
         ItmVec3 e = itm_mat_column(&identity, k);
         ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
         put(f, first + k,
@@ -116,9 +125,13 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
         // free about k; (k, i, j) cyclic: about i: -e_j . e_k, about j: e_i . e_k
         int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
         ItmVec3 e_k = itm_mat_column(&view->R_b, k);
-        put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
-        put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
-    } else if (nfree == 2) {
+        if (holds(f, first + (i > j))) {
+            put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
+        }
+        if (holds(f, first + (i < j))) {
+            put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
+        }
+    } else if (nfree == 2 && holds(f, first)) {
         // the two axes stay perpendicular
         put(f, first,
             itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1])),
@@ -144,7 +157,10 @@ ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBloc
     int n = 0;
     for (int k = 0; k < 3; k++) {
         if (!(joint->free & (1u << k))) {
-            put(&f, n++, itm_joint_measure_translation(&view, k), wanted);
+            if (holds(&f, n)) {
+                put(&f, n, itm_joint_measure_translation(&view, k), wanted);
+            }
+            n++;
         }
     }
     put_rotation_locks(&f, n, &view, joint->free, wanted);
@@ -280,6 +296,16 @@ double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, dou
     return compute_gaps(m, d, q, t, GAP | JACOBIAN);
 }
 
+void itm_rows_place_measures(const ItmModel* m, ItmData* d)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (!is_joint_block(block) && !itm_block_is_open(d, block)) {
+            fill_measure_block(m, d, block, 0.0, JACOBIAN);
+        }
+    }
+}
+
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
@@ -308,13 +334,15 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
     }
 }
 
-// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies known to the compiler.
+// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies, and in a planar four-bar, known to the compiler.
 static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
 {
     const double* Y = d->rows.Y + block->y_adr;
     int n = block->nrow, ny = block->ny;
     if (n == 5 && ny == 12) {
         add_products(H, 5, 1, Y, Y, 5, 5, 12, 12, 12, true);
+    } else if (n == 2 && ny == 3) {
+        add_products(H, 2, 1, Y, Y, 2, 2, 3, 3, 3, true);
     } else {
         add_products(H, n, 1, Y, Y, n, n, ny, ny, ny, true);
     }
@@ -329,7 +357,7 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
         multiply_self(d, f, H);
         return;
     }
-    bool is_hinges = f->nrow == 5 && s->nrow == 5;
+    bool is_hinges = f->nrow == 5 && s->nrow == 5, is_planar = f->nrow == 2 && s->nrow == 2;
     int row_stride = pair->is_transposed ? 1 : s->nrow;
     int column_stride = pair->is_transposed ? f->nrow : 1;
     for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
@@ -341,6 +369,8 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
             add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 6, false);
         } else if (is_hinges && run->count == 1) {
             add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 1, false);
+        } else if (is_planar && run->count == 1) {
+            add_products(H, row_stride, column_stride, Y, Z, 2, 2, f->ny, s->ny, 1, false);
         } else {
             add_products(H, row_stride, column_stride, Y, Z, f->nrow, s->nrow, f->ny, s->ny, run->count, false);
         }
@@ -428,7 +458,7 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
         }
     }
     int ndependent = itm_blocks_factor(&m->pattern, &d->rows.factor, ITM_REDUNDANCY_TOLERANCE);
-    d->info.nredundant = ndependent - itm_latch_count_open_rows(m, d);
+    d->info.nredundant = ndependent + m->nidle - itm_latch_count_open_rows(m, d);
 }
 
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
@@ -508,6 +538,9 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
                 sum += block->dof_coef[j] * v[block->dof[j]];
             }
             out[block->row + i] = itm_block_is_open(d, block) ? 0.0 : sum;
+        }
+        for (int i = 0; i < block->nidle; i++) {
+            out[block->row + block->nrow + i] = 0.0;
         }
     }
 }

@@ -11,12 +11,12 @@
 // diagonal of H enlarged by this fraction, which bounds the correction there and costs nothing elsewhere.
 #define DAMPING 1e-8
 
-// Phi to be closed, position stage and gaps at q. Returns the largest gap. A forest keeps its directions in its factor, and most steps
-// end where they look first: there the Jacobian comes along.
+// Phi to be closed, position stage and gaps at q. Returns the largest gap. Factors do not need the Jacobian any more, and most steps end
+// where they look first: there that of joints comes along.
 static double look(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     itm_kinematics_compute_positions(m, d, q);
-    return d->spanning.is_used ? itm_rows_place_joints(m, d, q, t) : itm_rows_compute_gaps(m, d, q, t);
+    return itm_rows_place_joints(m, d, q, t);
 }
 
 // mu = -H^-1 Phi into d->rows.x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
