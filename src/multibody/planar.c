@@ -175,8 +175,8 @@ static void find_idle_rotations(const ItmJoint* joint, const ItmJointView* view,
     }
 }
 
-// Which locked directions of a joint are idle, in the order of the rows. is_idle (6)
-static void find_idle_directions(const ItmData* d, const ItmJoint* joint, ItmVec3 n, bool* is_idle)
+// Which locked directions of a joint are idle, in the order of the rows. is_idle (6). Returns the number of translations among them.
+static int find_idle_directions(const ItmData* d, const ItmJoint* joint, ItmVec3 n, bool* is_idle)
 {
     ItmJointView view = {0};
     itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
@@ -189,10 +189,11 @@ static void find_idle_directions(const ItmData* d, const ItmJoint* joint, ItmVec
         }
     }
     find_idle_rotations(joint, &view, n, is_idle + row);
+    return row;
 }
 
-// Rows that are not idle first, each part in its order.
-static void sort_rows(ItmModel* m, ItmRowBlock* block, const bool* is_idle)
+// Rows that are not idle first, each part in its order. ntrans: locked translations, which are the first directions
+static void sort_rows(ItmModel* m, ItmRowBlock* block, const bool* is_idle, int ntrans)
 {
     char* names[ITM_BLOCK_MAX];
     int nrow = block->nrow, n = 0;
@@ -206,6 +207,10 @@ static void sort_rows(ItmModel* m, ItmRowBlock* block, const bool* is_idle)
         block->nrow = part == 0 ? n : block->nrow;
     }
     block->nidle = nrow - block->nrow;
+    block->turns = false;
+    for (int i = 0; i < nrow; i++) {
+        block->turns = block->turns || (i >= ntrans && block->slot[i] < block->nrow);
+    }
     m->nidle += block->nidle;
     for (int i = 0; i < nrow; i++) {
         m->row_names[block->row + i] = names[i];
@@ -219,8 +224,8 @@ void itm_planar_find_idle(ItmModel* m, const ItmData* d)
         ItmVec3 n = is_closing(m, block) ? find_normal(m, d, block) : itm_vec(0, 0, 0);
         if (itm_vec_dot(n, n) > 0.0) {
             bool is_idle[ITM_BLOCK_MAX] = {false};
-            find_idle_directions(d, &m->joints[block->index], n, is_idle);
-            sort_rows(m, block, is_idle);
+            int ntrans = find_idle_directions(d, &m->joints[block->index], n, is_idle);
+            sort_rows(m, block, is_idle, ntrans);
         }
     }
 }

@@ -139,8 +139,8 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
     }
 }
 
-// The rows of a joint: its locked directions, translations first.
-ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
+// The rows of a joint: its locked directions, translations first. turns: whether a locked rotation has a row.
+ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted, bool turns)
 {
     ItmJoint held;
     const ItmJoint* joint = &m->joints[block->index];
@@ -163,7 +163,19 @@ ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBloc
             n++;
         }
     }
-    put_rotation_locks(&f, n, &view, joint->free, wanted);
+    if (turns) {
+        put_rotation_locks(&f, n, &view, joint->free, wanted);
+    }
+}
+
+// Joints without rows for rotations, such as ball joints and hinges in planar loops, need no axes of frame b.
+ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
+{
+    if (block->turns) {
+        fill_directions(m, d, block, wanted, true);
+    } else {
+        fill_directions(m, d, block, wanted, false);
+    }
 }
 
 // ---------------------------------------------------------------------------- rows of measures
@@ -431,7 +443,7 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->rows.factor.L[pair->address + i * (block->nrow + 1)];
         const ItmSpatial* cov = d->rows.cov + block->cov_adr + i * block->nbody;
-        double scale = fmax(*H_ii, itm_rows_compute_free_mobility(m, block, cov));
+        double mobility = itm_rows_compute_free_mobility(m, block, cov), scale = *H_ii > mobility ? *H_ii : mobility;
         d->rows.factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->rows.omega[block->row + i];
     }
@@ -526,6 +538,9 @@ void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
 {
     itm_kinematics_compute_twists(m, d, d->accel, v);
+    if (m->nidle > 0) {
+        memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    }
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         const ItmSpatial* cov = d->rows.cov + block->cov_adr;
@@ -538,9 +553,6 @@ void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double*
                 sum += block->dof_coef[j] * v[block->dof[j]];
             }
             out[block->row + i] = itm_block_is_open(d, block) ? 0.0 : sum;
-        }
-        for (int i = 0; i < block->nidle; i++) {
-            out[block->row + block->nrow + i] = 0.0;
         }
     }
 }
@@ -587,6 +599,8 @@ void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lamb
             double* y = d->mass.y + body->v_adr;
             if (body->nv == 6 && block->nrow == 5) {
                 add_image(y, Y, lambda + block->row, 5, block->ny, 6);
+            } else if (body->nv == 1 && block->nrow == 2) {
+                add_image(y, Y, lambda + block->row, 2, block->ny, 1);
             } else {
                 add_image(y, Y, lambda + block->row, block->nrow, block->ny, body->nv);
             }

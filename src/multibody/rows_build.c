@@ -85,6 +85,7 @@ static void add_joint_blocks(ItmModel* m, const ItmModelBuilder* b, int index, b
         ItmRowBlock* block = add_block(m, ITM_BLOCK_JOINT, index, nlocked);
         touch_body(block, joint->body_a);
         touch_body(block, joint->body_b);
+        block->turns = (joint->free >> ITM_RX & 7u) != 7u;
         block->stiffness = joint->stiffness;
         block->damping = joint->damping;
     }
@@ -186,6 +187,7 @@ static void add_latch_blocks(ItmModel* m)
         } else {
             touch_body(block, latch->body_a);
             touch_body(block, latch->body_b);
+            block->turns = true;
         }
     }
 }
