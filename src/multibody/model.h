@@ -169,8 +169,8 @@ typedef struct ItmRowBlock {
     int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
     int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
+    unsigned idle;                 // joint: their directions, bit set of ItmDirection
     bool   turns;                  // joint: a locked rotation is among the rows
-    signed char slot[ITM_BLOCK_MAX]; // joint: position of a locked direction among the rows; nrow or more: idle (nrow + nidle)
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
     int    ndof;                   // coordinates it acts on directly (tree measures), one row only

@@ -6,6 +6,7 @@
 #include "multibody/rows.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PARALLEL 1e-8  // rad: joints are closed to 1e-10 at the start
 #define EXACT                                                                                                          \
@@ -154,67 +155,55 @@ static bool stays_square(ItmVec3 x, ItmVec3 y, ItmVec3 n)
     return fabs(itm_vec_dot(x, y)) <= EXACT && (is_parallel(x, n, EXACT) || is_parallel(y, n, EXACT));
 }
 
-// Which locked rotations are idle, in the order of the rows. is_idle (3)
-static void find_idle_rotations(const ItmJoint* joint, const ItmJointView* view, ItmVec3 n, bool* is_idle)
+// Whether all locked rotations of a joint are idle. One that turns about n has none that is not.
+static bool is_rotation_idle(const ItmJoint* joint, const ItmJointView* view, ItmVec3 n)
 {
     int axes[3], nfree = itm_measure_get_free_rotations(joint->free, axes);
-    if (nfree == 0) {
-        ItmMat3 R_rel = itm_mat_t_mul(&view->R_a, &view->R_b);
-        ItmQuat p = itm_vec_quat_from_mat(&R_rel);
-        for (int k = 0; k < 3; k++) {
-            bool is_across = fabs(itm_vec_dot(itm_mat_column(&view->R_a, k), n)) <= EXACT;
-            is_idle[k] = is_across && fabs(itm_vec_get(itm_vec(p.x, p.y, p.z), k)) <= EXACT;
-        }
-    } else if (nfree == 1) {
+    if (nfree == 1) {
         int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
         ItmVec3 e_k = itm_mat_column(&view->R_b, k);
-        is_idle[i > j] = stays_square(itm_mat_column(&view->R_a, j), e_k, n);
-        is_idle[i < j] = stays_square(itm_mat_column(&view->R_a, i), e_k, n);
-    } else if (nfree == 2) {
-        is_idle[0] = stays_square(itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1]), n);
+        return stays_square(itm_mat_column(&view->R_a, i), e_k, n) &&
+               stays_square(itm_mat_column(&view->R_a, j), e_k, n);
     }
+    return nfree == 3 ||
+           (nfree == 2 && stays_square(itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1]), n));
 }
 
-// Which locked directions of a joint are idle, in the order of the rows. is_idle (6). Returns the number of translations among them.
-static int find_idle_directions(const ItmData* d, const ItmJoint* joint, ItmVec3 n, bool* is_idle)
+// Directions of a joint that are locked and idle, bits of ItmDirection; none where a rotation is not, which keeps rows.c simple.
+static unsigned find_idle_directions(const ItmData* d, const ItmJoint* joint, ItmVec3 n)
 {
+    const unsigned locked = ~joint->free & ((1u << ITM_DIRECTION_COUNT) - 1u), rotations = 7u << ITM_RX;
     ItmJointView view = {0};
     itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
-    int row = 0;
+    unsigned idle = locked & rotations;
     for (int k = 0; k < 3; k++) {
-        if (!(joint->free & 1u << (ITM_TX + k))) {
-            ItmVec3 e = itm_mat_column(&view.R_a, k);
-            double gap = itm_vec_dot(e, itm_vec_sub(view.p_b, view.p_a));
-            is_idle[row++] = is_parallel(e, n, EXACT) && fabs(gap) <= EXACT;
-        }
+        ItmVec3 e = itm_mat_column(&view.R_a, k);
+        double gap = itm_vec_dot(e, itm_vec_sub(view.p_b, view.p_a));
+        idle |= is_parallel(e, n, EXACT) && fabs(gap) <= EXACT ? locked & 1u << (ITM_TX + k) : 0u;
     }
-    find_idle_rotations(joint, &view, n, is_idle + row);
-    return row;
+    return is_rotation_idle(joint, &view, n) && idle != locked ? idle : 0u;
 }
 
-// Rows that are not idle first, each part in its order. ntrans: locked translations, which are the first directions
-static void sort_rows(ItmModel* m, ItmRowBlock* block, const bool* is_idle, int ntrans)
+// Idle rows behind the others, each part in its order.
+static void sort_rows(ItmModel* m, ItmRowBlock* block, unsigned idle)
 {
-    char* names[ITM_BLOCK_MAX];
+    char *names[ITM_BLOCK_MAX], **row_names = m->row_names + block->row;
     int nrow = block->nrow, n = 0;
     for (int part = 0; part < 2; part++) {
-        for (int i = 0; i < nrow; i++) {
-            if (is_idle[i] == (part == 1)) {
-                names[n] = m->row_names[block->row + i];
-                block->slot[i] = (signed char)n++;
+        for (int k = 0, row = 0; k < ITM_DIRECTION_COUNT; k++) {
+            bool is_locked = !(m->joints[block->index].free & 1u << k), is_idle = idle & 1u << k;
+            if (is_locked && is_idle == (part == 1)) {
+                names[n++] = row_names[row];
             }
+            row += is_locked;
         }
         block->nrow = part == 0 ? n : block->nrow;
     }
+    memcpy(row_names, names, sizeof *names * (size_t)nrow);
+    block->idle = idle;
     block->nidle = nrow - block->nrow;
     block->turns = false;
-    for (int i = 0; i < nrow; i++) {
-        block->turns = block->turns || (i >= ntrans && block->slot[i] < block->nrow);
-    }
     m->nidle += block->nidle;
-    for (int i = 0; i < nrow; i++) {
-        m->row_names[block->row + i] = names[i];
-    }
 }
 
 void itm_planar_find_idle(ItmModel* m, const ItmData* d)
@@ -222,10 +211,9 @@ void itm_planar_find_idle(ItmModel* m, const ItmData* d)
     for (int k = 0; k < m->nblock; k++) {
         ItmRowBlock* block = &m->blocks[k];
         ItmVec3 n = is_closing(m, block) ? find_normal(m, d, block) : itm_vec(0, 0, 0);
-        if (itm_vec_dot(n, n) > 0.0) {
-            bool is_idle[ITM_BLOCK_MAX] = {false};
-            int ntrans = find_idle_directions(d, &m->joints[block->index], n, is_idle);
-            sort_rows(m, block, is_idle, ntrans);
+        unsigned idle = itm_vec_dot(n, n) > 0.0 ? find_idle_directions(d, &m->joints[block->index], n) : 0u;
+        if (idle != 0u) {
+            sort_rows(m, block, idle);
         }
     }
 }

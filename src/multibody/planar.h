@@ -15,7 +15,7 @@ bool itm_planar_find(ItmModel* m, const ItmData* d);
 
 // Whether the tree has a path between two bodies of a joint that closes a loop, by which rows may be idle.
 bool itm_planar_can_be_idle(const ItmModel* m);
-// Find the idle rows (nidle, slot) from the poses of the start, in d, and put them behind the others of their blocks.
+// Find the idle rows (nidle, idle) from the poses of the start, in d, and put them behind the others of their blocks.
 void itm_planar_find_idle(ItmModel* m, const ItmData* d);
 
 #endif

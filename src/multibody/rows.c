@@ -40,16 +40,10 @@ typedef struct {
     int a, b;  // where its Jacobian has the two bodies, or ITM_NONE
 } Filling;
 
-// Whether locked direction i has a row that something can move.
-ITM_INLINE bool holds(const Filling* f, int i)
-{
-    return f->block->slot[i] < f->block->nrow;
-}
-
-// The row of locked direction i is x.
+// Row i of the block is x.
 ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted)
 {
-    int slot = f->block->slot[i], row = f->block->row + slot;
+    int row = f->block->row + i;
     if (wanted & GAP) {
         f->d->rows.gap[row] = x.value;
     }
@@ -58,7 +52,7 @@ ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted
         f->d->rows.bias[row] = x.bias;
     }
     if (wanted & JACOBIAN) {
-        ItmSpatial* cov = f->d->rows.cov + f->block->cov_adr + slot * f->block->nbody;
+        ItmSpatial* cov = f->d->rows.cov + f->block->cov_adr + i * f->block->nbody;
         if (f->a != ITM_NONE) {
             cov[f->a] = x.cov_a;
         }
@@ -91,9 +85,6 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
 
     const ItmMat3 identity = itm_mat_identity();
     for (int k = 0; k < 3; k++) {
-        if (!holds(f, first + k)) {
-            continue;
-        }
         ItmVec3 e = itm_mat_column(&identity, k);
         ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
         put(f, first + k,
@@ -125,13 +116,9 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
         // free about k; (k, i, j) cyclic: about i: -e_j . e_k, about j: e_i . e_k
         int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
         ItmVec3 e_k = itm_mat_column(&view->R_b, k);
-        if (holds(f, first + (i > j))) {
-            put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
-        }
-        if (holds(f, first + (i < j))) {
-            put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
-        }
-    } else if (nfree == 2 && holds(f, first)) {
+        put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
+        put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
+    } else if (nfree == 2) {
         // the two axes stay perpendicular
         put(f, first,
             itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1])),
@@ -139,7 +126,7 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
     }
 }
 
-// The rows of a joint: its locked directions, translations first. turns: whether a locked rotation has a row.
+// The rows of a joint: its locked directions, translations first. turns: a locked rotation has a row; otherwise translations may be idle
 ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted, bool turns)
 {
     ItmJoint held;
@@ -156,11 +143,8 @@ ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock
     }
     int n = 0;
     for (int k = 0; k < 3; k++) {
-        if (!(joint->free & (1u << k))) {
-            if (holds(&f, n)) {
-                put(&f, n, itm_joint_measure_translation(&view, k), wanted);
-            }
-            n++;
+        if (!((joint->free | (turns ? 0u : block->idle)) & (1u << k))) {
+            put(&f, n++, itm_joint_measure_translation(&view, k), wanted);
         }
     }
     if (turns) {
@@ -168,7 +152,7 @@ ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock
     }
 }
 
-// Joints without rows for rotations, such as ball joints and hinges in planar loops, need no axes of frame b.
+// Ball joints, and hinges in planar loops, need no axes of frame b.
 ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
 {
     if (block->turns) {

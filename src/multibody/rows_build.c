@@ -43,9 +43,6 @@ static ItmRowBlock* add_block(ItmModel* m, ItmBlockKind kind, int index, int nro
     ItmRowBlock* block = &m->blocks[m->nblock++];
     *block = (ItmRowBlock){
         .kind = kind, .index = index, .row = m->nrow, .nrow = nrow, .signal = ITM_NONE, .latch = ITM_NONE};
-    for (int i = 0; i < nrow; i++) {
-        block->slot[i] = (signed char)i;
-    }
     m->nrow += nrow;
     return block;
 }

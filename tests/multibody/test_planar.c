@@ -9,7 +9,7 @@
 #define NBODY 4
 
 // The joint that closes the loop.
-typedef enum Closing { HINGE, BALL, BALL_ASKEW } Closing;
+typedef enum Closing { HINGE, BALL, BALL_ASKEW, PLANE } Closing;
 
 static const ItmVec3 NORMAL = {0.36, 0.48, 0.8};  // of the plane in the column, which turns about z
 
@@ -43,7 +43,8 @@ static ItmModel* build(Closing closing)
     }
     ItmVec3 axis = closing == BALL_ASKEW ? itm_vec(0, 0, 1) : NORMAL;
     ItmJointDef last = itm_scene_hinge("last", bar, u, right, w, axis);
-    last.type = closing == HINGE ? ITM_JOINT_REVOLUTE : ITM_JOINT_SPHERICAL;
+    last.type = closing == HINGE ? ITM_JOINT_REVOLUTE : closing == PLANE ? ITM_JOINT_GENERIC : ITM_JOINT_SPHERICAL;
+    last.free = closing == PLANE ? 1u << ITM_TX | 1u << ITM_TY | 1u << ITM_RZ : 0u;
     last.coordinates = ITM_JOINT_ROWS;
     itm_scene_add_joint(&scene, &last);
     CHECK_OK(itm_scene_finish(&scene, &model), &error);
@@ -91,6 +92,21 @@ static void loop_in_a_plane_that_turns_has_idle_rows(void** state)
     }
 }
 
+// A block without any row that moves stays as it is: its rows are found redundant in every step.
+static void joint_that_locks_nothing_in_the_plane_keeps_its_rows(void** state)
+{
+    (void)state;
+    ItmModel* model = build(PLANE);
+    ItmModelInfo info = itm_model_get_info(model);
+    assert_int_equal(info.freedom, 4);
+    assert_int_equal(info.nrow, 3);
+    assert_int_equal(info.nredundant, 3);
+    assert_int_equal(model->nidle, 0);
+    ItmPose poses[NBODY];
+    run(model, poses);
+    itm_model_destroy(model);
+}
+
 static void idle_rows_keep_their_names_and_count_as_redundant(void** state)
 {
     (void)state;
@@ -107,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loop_in_a_plane_that_turns_has_idle_rows),
+        cmocka_unit_test(joint_that_locks_nothing_in_the_plane_keeps_its_rows),
         cmocka_unit_test(idle_rows_keep_their_names_and_count_as_redundant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
