@@ -30,7 +30,7 @@ typedef struct ItmDense {
                           const int* first, const int* end);
 
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
-    // symmetric A, zero outside its band as above, and by eps on the diagonal; A and w padded to a multiple of ITM_DENSE_PAD
+    // symmetric A, zero outside its band as above, and by eps on the diagonal
     void (*sweep)(double* x, double* w, const double* A, int lda, const int* first, const int* end, const double* inv_h,
                   const double* lo, const double* up, double eps, int n);
 

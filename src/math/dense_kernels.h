@@ -119,19 +119,13 @@ static void sweep(double* restrict x, double* restrict w, const double* restrict
                   const int* restrict end, const double* restrict inv_h, const double* restrict lo,
                   const double* restrict up, double eps, int n)
 {
-    double w_i = n > 0 ? w[0] : 0.0;
     for (int i = 0; i < n; i++) {
-        const double* restrict row = A + (size_t)i * (size_t)lda;
-        double y = x[i] - w_i * inv_h[i];
+        double y = x[i] - w[i] * inv_h[i];
         y = y < lo[i] ? lo[i] : y > up[i] ? up[i] : y;
         double step = y - x[i];
-        // w of the next row, which waits for this one, is not read back from memory
-        w_i = i + 1 < n ? w[i + 1] : 0.0;
         if (step != 0.0) {
-            w_i += i + 1 < end[i] ? step * row[i + 1] : 0.0;
             x[i] = y;
-            int begin = first[i] / 4 * 4;
-            add_scaled(w + begin, step, row + begin, (end[i] + 3) / 4 * 4 - begin);
+            add_scaled(w + first[i], step, A + (size_t)i * (size_t)lda + first[i], end[i] - first[i]);
             w[i] += eps * step;
         }
     }

@@ -249,26 +249,14 @@ static void solve_trial(Pivoting* p)
     }
 }
 
-// max that keeps a NaN
-static inline double larger(double m, double a)
-{
-    return (a > m) | (a != a) ? a : m;
-}
-
-// Four at a time: no comparison waits for the one before it.
 static double max_abs(const double* v, int n)
 {
-    double m[4] = {0.0, 0.0, 0.0, 0.0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            m[k] = larger(m[k], fabs(v[i + k]));
-        }
+    double m = 0.0;
+    for (int i = 0; i < n; i++) {
+        double a = fabs(v[i]);
+        m = a > m || a != a ? a : m;
     }
-    for (; i < n; i++) {
-        m[0] = larger(m[0], fabs(v[i]));
-    }
-    return larger(larger(m[0], m[1]), larger(m[2], m[3]));
+    return m;
 }
 
 // Rows that break their condition go to p->moved; returns how many.

@@ -101,19 +101,13 @@ static void find_band(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 {
     double sum[8] = {0};
+    memset(s->H, 0, (size_t)s->n * (size_t)s->ld * sizeof *s->H);
     for (int i = 0; i < s->n; i++) {
         const double* restrict from = p->H + (size_t)i * (size_t)p->n;
         const double* restrict d = s->d;
         double* restrict to = s->H + (size_t)i * (size_t)s->ld;
         double di = d[i];
         int first = s->first[i], end = s->end[i];
-        // zeros beside the band only, row by row: the rest of a large matrix would leave the cache before it is written
-        if (first > 0) {
-            memset(to, 0, (size_t)first * sizeof *to);
-        }
-        if (end < s->ld) {
-            memset(to + end, 0, (size_t)(s->ld - end) * sizeof *to);
-        }
         for (int j = first; j < end; j++) {
             to[j] = from[j] * (di * d[j]);
         }
