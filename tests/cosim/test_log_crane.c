@@ -133,21 +133,16 @@ static void static_start_balances_the_moments(void** state)
 
 // ---------------------------------------------------------------------------- the grip
 
-// Friction of all contacts of the last step within the cone of their normal impulse. The solver's residual, at most 1e-9, is relative to the
-// largest terms; shares of rigid contacts differ by five orders. Observed 2e-8 of the largest impulse in one of 121 runs with other rounding.
+// Friction of all contacts of the last step within the cone of their normal impulse.
 static void check_cones(Crane* c, double mu)
 {
     ItmData* d = itm_cosim_get_data(c->cosim, 0);
-    double largest = 0.0;
-    for (int i = 0; i < itm_contact_get_count(d); i++) {
-        largest = fmax(largest, itm_contact_get_info(d, i).normal_impulse);
-    }
     for (int i = 0; i < itm_contact_get_count(d); i++) {
         ItmContactInfo info = itm_contact_get_info(d, i);
         ItmVec3 p = info.impulse;
         double tangential =
             sqrt(fmax(0.0, p.x * p.x + p.y * p.y + p.z * p.z - info.normal_impulse * info.normal_impulse));
-        if (tangential > mu * info.normal_impulse + 1e-7 * largest) {
+        if (tangential > mu * info.normal_impulse + 1e-6) {
             fail_msg("%s on %s: friction %g of %g N s", info.name_a, info.name_b, tangential, mu * info.normal_impulse);
         }
     }
