@@ -185,7 +185,7 @@ static bool build_addresses(ItmBlocks* b)
     return true;
 }
 
-ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pairs, int npair)
+ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* start, const int* pairs, int npair)
 {
     *b = (ItmBlocks){.n = n};
     size_t count = (size_t)n + 1;
@@ -206,8 +206,9 @@ ItmStatus itm_blocks_build(ItmBlocks* b, int n, const int* size, const int* pair
         for (int i = 0; i < n; i++) {
             ITM_ASSERT(size[i] >= 1 && size[i] <= ITM_BLOCK_MAX);
             b->size[b->position[i]] = size[i];
-            b->start[b->position[i]] = b->nrow;
-            b->nrow += size[i];
+            int first = start != NULL ? start[i] : b->nrow;
+            b->start[b->position[i]] = first;
+            b->nrow = first + size[i] > b->nrow ? first + size[i] : b->nrow;
         }
         ok = build_columns(b, order, adr, list) && build_addresses(b);
     }
@@ -332,6 +333,8 @@ static void subtract_product_sized(double* C, const double* A, const double* B, 
         subtract_product_five(C, A, B);
     } else if (p == 1 && q == 1 && r == 1) {
         C[0] -= A[0] * B[0];
+    } else if (p == 2 && q == 2 && r == 2) {
+        subtract_product(C, A, B, 2, 2, 2);
     } else if (p == 3 && q == 3 && r == 3) {
         subtract_product(C, A, B, 3, 3, 3);
     } else {
@@ -395,12 +398,15 @@ static int factor_column(const ItmBlocks* b, ItmBlockFactor* f, int j, double to
                                    b->size[k]);
         }
     }
-    int nredundant = n == 5 ? factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, 5, tolerance)
-                            : factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, n, tolerance);
+    int nredundant = n == 5   ? factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, 5, tolerance)
+                     : n == 2 ? factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, 2, tolerance)
+                              : factor_diagonal(diagonal, f->inv_diag + start, f->scale + start, n, tolerance);
     for (int e = b->col_adr[j] + 1; e < b->col_adr[j + 1]; e++) {
         int m = b->size[b->rows[e]];
         if (m == 5 && n == 5) {
             solve_below_five(f->L + b->value_adr[e], diagonal, f->inv_diag + start);
+        } else if (m == 2 && n == 2) {
+            solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, 2, 2);
         } else {
             solve_below(f->L + b->value_adr[e], diagonal, f->inv_diag + start, m, n);
         }
@@ -496,6 +502,8 @@ static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x
         double *x_j = x + start, *left = residual != NULL ? residual + start : NULL;
         if (n == 5) {
             solve_lower(x_j, L, f->inv_diag + start, left, 5);
+        } else if (n == 2) {
+            solve_lower(x_j, L, f->inv_diag + start, left, 2);
         } else {
             solve_lower(x_j, L, f->inv_diag + start, left, n);
         }
@@ -505,6 +513,8 @@ static void solve_forward(const ItmBlocks* b, const ItmBlockFactor* f, double* x
             double* x_i = x + b->start[b->rows[e]];
             if (m == 5 && n == 5) {
                 subtract_image(x_i, B, x_j, 5, 5);
+            } else if (m == 2 && n == 2) {
+                subtract_image(x_i, B, x_j, 2, 2);
             } else {
                 subtract_image(x_i, B, x_j, m, n);
             }
@@ -525,6 +535,8 @@ static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* 
             const double* x_i = x + b->start[b->rows[e]];
             if (m == 5 && n == 5) {
                 subtract_image_t_five(x_j, B, x_i);
+            } else if (m == 2 && n == 2) {
+                subtract_image_t(x_j, B, x_i, 2, 2);
             } else {
                 subtract_image_t(x_j, B, x_i, m, n);
             }
@@ -532,6 +544,8 @@ static void solve_backward(const ItmBlocks* b, const ItmBlockFactor* f, double* 
         const double* given = seed != NULL ? seed + start : NULL;
         if (n == 5) {
             solve_upper(x_j, L, f->inv_diag + start, given, 5);
+        } else if (n == 2) {
+            solve_upper(x_j, L, f->inv_diag + start, given, 2);
         } else {
             solve_upper(x_j, L, f->inv_diag + start, given, n);
         }
@@ -564,6 +578,7 @@ static void multiply_null(const ItmBlocks* b, const ItmBlockFactor* f, double* z
 // c = Z' r; r is overwritten
 static void multiply_null_t(const ItmBlocks* b, const ItmBlockFactor* f, double* c, double* r)
 {
+    memset(c, 0, sizeof(double) * (size_t)b->nrow);
     solve_forward(b, f, r, c);
 }
 

@@ -16,7 +16,7 @@
 // Column j of the factor (in elimination order) has the blocks rows[col_adr[j]] = j, then rows below.
 typedef struct ItmBlocks {
     int n;           // blocks
-    int nrow;        // scalar rows
+    int nrow;        // length of the caller's vectors
     int nvalue;      // reals in the factor
     int* size;       // rows of a block, by position                    (n)
     int* start;      // its first scalar row in the caller's vectors    (n)
@@ -38,8 +38,9 @@ typedef struct ItmBlockFactor {
     int nredundant;
 } ItmBlockFactor;
 
-// Find order and fill. size (n): rows of each block; pairs (2 npair): coupled blocks a != b, repeats allowed.
-ItmStatus itm_blocks_build(ItmBlocks* blocks, int n, const int* size, const int* pairs, int npair);
+// Find order and fill. size (n): rows of each block; start (n): its first row in the caller's vectors, NULL: one block after the other;
+// pairs (2 npair): coupled blocks a != b, repeats allowed. Nothing reads or writes rows between blocks.
+ItmStatus itm_blocks_build(ItmBlocks* blocks, int n, const int* size, const int* start, const int* pairs, int npair);
 void itm_blocks_free(ItmBlocks* blocks);
 
 // Address in L of the block that couples blocks a and b (or the diagonal block, a == b). is_transposed

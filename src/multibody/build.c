@@ -186,6 +186,15 @@ static ItmStatus set_state(const ItmModel* m, ItmData* d, const ItmModelBuilder*
 
 // ---------------------------------------------------------------------------- assembly
 
+static ItmStatus build_pattern(ItmModel* m, ItmError* error)
+{
+    ItmStatus status = itm_rows_build_pattern(m);
+    if (status != ITM_OK) {
+        itm_error_set(error, status, __func__, NULL, "out of memory for the factor of %d rows", m->nrow);
+    }
+    return status;
+}
+
 // Close the joints in absolute coordinates, with start values as rows, and read the bodies' poses off.
 static ItmStatus assemble_start(ItmStart* start, const ItmModelBuilder* b, ItmError* error)
 {
@@ -193,6 +202,9 @@ static ItmStatus assemble_start(ItmStart* start, const ItmModelBuilder* b, ItmEr
     ItmData* d = NULL;
     ItmStepOptions options = itm_default_step_options();
     ItmStatus status = itm_compile_model(&m, b, true, error);
+    if (status == ITM_OK) {
+        status = build_pattern(m, error);
+    }
     if (status == ITM_OK) {
         status = itm_data_init(&d, m, &options, error);
     }
@@ -255,7 +267,7 @@ static void take_offsets(ItmModel* m, const ItmData* d, const ItmModelBuilder* b
 static void fill_info(ItmModel* m, const ItmData* d)
 {
     ItmModelInfo* info = &m->info;
-    int nopen = itm_latch_count_open_rows(m, d), nrope = 0;
+    int nopen = itm_latch_count_open_rows(m, d), nredundant = d->rows.factor.nredundant + m->nidle, nrope = 0;
     for (int i = 0; i < m->nlimit; i++) {
         nrope += m->limits[i].is_rope;
     }
@@ -275,8 +287,8 @@ static void fill_info(ItmModel* m, const ItmData* d)
         .nq = m->nq,
         .nv = m->nv,
         .nrow = m->nrow - nopen - m->nspring_row,
-        .nredundant = d->rows.factor.nredundant - nopen,
-        .freedom = m->nv - m->nrow + m->nspring_row + d->rows.factor.nredundant,
+        .nredundant = nredundant - nopen,
+        .freedom = m->nv - m->nrow + m->nspring_row + nredundant,
         .mass_min = m->nbody > 0 ? m->bodies[0].mass : 0.0,
     };
     for (int id = 0; id < m->nuser; id++) {
@@ -332,6 +344,27 @@ static ItmStatus take_start(ItmModel* m, const ItmModelBuilder* b, const ItmStar
     return status;
 }
 
+// Leave rows out of the pattern of H that no coordinate can move, which the poses of the start show.
+static ItmStatus leave_idle_rows(ItmModel* m, const ItmModelBuilder* b, const ItmStart* start, ItmError* error)
+{
+    if (!itm_planar_can_be_idle(m)) {
+        return ITM_OK;
+    }
+    ItmData* d = NULL;
+    ItmStepOptions options = itm_default_step_options();
+    ItmStatus status = itm_data_init(&d, m, &options, error);
+    if (status == ITM_OK) {
+        status = set_state(m, d, b, start);
+    }
+    if (status == ITM_OK) {
+        itm_planar_find_idle(m, d);
+    }
+    if (d != NULL) {
+        itm_data_free(d);
+    }
+    return status;
+}
+
 // Start values of all modes, then their rates; to be freed.
 static double* take_modes(const ItmModelBuilder* b)
 {
@@ -365,6 +398,12 @@ ItmStatus itm_multibody_build(ItmModel** model, const ItmModelBuilder* b, ItmErr
     }
     if (status == ITM_OK) {
         status = itm_compile_model(&m, b, false, error);
+    }
+    if (status == ITM_OK) {
+        status = leave_idle_rows(m, b, &start, error);
+    }
+    if (status == ITM_OK) {
+        status = build_pattern(m, error);
     }
     if (status == ITM_OK) {
         status = take_start(m, b, &start, error);

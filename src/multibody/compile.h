@@ -52,11 +52,14 @@ bool itm_flexible_can_hang(const ItmModelBuilder* b, int body, ItmVec3 point);
 // A model of bodies, joints and forces, assembled, without outputs.
 ItmStatus itm_multibody_build(ItmModel** model, const ItmModelBuilder* b, ItmError* error);
 
-// Compile without assembling: offsets of couplings, unstressed lengths and the start are not set yet.
+// Compile without assembling and without the pattern of H: offsets of couplings, unstressed lengths and the start are not set yet.
 // for_assembly: absolute coordinates, and given start values of joints become rows.
 ItmStatus itm_compile_model(ItmModel** model, const ItmModelBuilder* b, bool for_assembly, ItmError* error);
 
-// Row blocks, paths and pattern of H (rows_build.c) of a model whose other tables are complete.
+// Row blocks and paths (rows_build.c) of a model whose other tables are complete.
 ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembly);
+
+// Pattern of H, once it is known which rows are idle.
+ItmStatus itm_rows_build_pattern(ItmModel* m);
 
 #endif

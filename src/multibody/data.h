@@ -103,6 +103,8 @@ typedef struct ItmJointRows {
     double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
     double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found in the last steps, the last one first (ITM_DRIFT_STEPS x nrow) m/s^3
     double*  guess;         // part of the drift that this step reckons with        (nrow)   m, rad
+    bool     was_closed;    // the last step left no gap beyond the tolerance; decides what is computed when, never a result
+    bool     is_placed;     // the last look at the gaps made the Jacobian of joints too
     double*  before;        // A v at the start of the step                          (nrow)   m/s
     double*  x;             // right sides and solutions                             (nrow)
     double*  scratch;       //                                                       (4 nrow)

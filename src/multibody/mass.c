@@ -1,6 +1,7 @@
 #include "multibody/mass.h"
 
 #include "base/assert.h"
+#include "base/inline.h"
 #include "multibody/articulated.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
@@ -250,14 +251,14 @@ static inline void half_solve_root_leaf(const ItmBody* body, const ItmMat3* R, d
 
 // y of a body with one velocity: the rows of the block are independent of each other
 static inline void half_solve_single(const ItmData* d, const ItmBody* body, double* Y, const ItmRowBlock* block,
-                                     const ItmSpatial* p)
+                                     const ItmSpatial* p, int n)
 {
     ItmSpatial S = d->S[body->v_adr];
     double inv_L = d->mass.L[body->L_adr], direct = 0.0;
     for (int l = 0; l < block->ndof; l++) {
         direct += block->dof[l] == body->v_adr ? block->dof_coef[l] : 0.0;
     }
-    for (int i = 0; i < block->nrow; i++) {
+    for (int i = 0; i < n; i++) {
         Y[i * block->ny] = (itm_spatial_dot(S, p[i]) + direct) * inv_L;
     }
 }
@@ -279,12 +280,12 @@ static inline void half_solve_several(const ItmData* d, const ItmBody* body, dou
 }
 
 // What the mobilizer does not take of the wrenches p goes on to the parent, `offset` away: parent += shift(p - G y)
-static inline void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* parent, const double* Y,
-                           const ItmRowBlock* block, const ItmSpatial* p, ItmVec3 offset)
+ITM_INLINE void hand_on(const ItmData* d, const ItmBody* body, ItmSpatial* parent, const double* Y,
+                        const ItmRowBlock* block, const ItmSpatial* p, ItmVec3 offset, int n, int nv)
 {
-    for (int i = 0; i < block->nrow; i++) {
+    for (int i = 0; i < n; i++) {
         ItmSpatial f = p[i];
-        for (int k = 0; k < body->nv; k++) {
+        for (int k = 0; k < nv; k++) {
             f = itm_spatial_axpy(-Y[i * block->ny + k], d->mass.G[body->v_adr + k], f);
         }
         parent[i] = itm_spatial_add(parent[i], itm_wrench_shift(f, offset));
@@ -349,14 +350,10 @@ static void half_solve_root_leaves(const ItmModel* m, const ItmData* d, double* 
     }
 }
 
-void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
+// n rows
+ITM_INLINE void half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov,
+                           int n)
 {
-    int n = block->nrow;
-    ITM_ASSERT(n <= ITM_BLOCK_MAX);
-    if (has_root_leaves_only(m, block)) {
-        half_solve_root_leaves(m, d, Y, block, cov);
-        return;
-    }
     ItmSpatial* wrench = d->path_wrench;  // of every row on the bodies of the path   (npath x nrow)
     for (int j = 0; j < block->npath * n; j++) {
         wrench[j] = itm_spatial_zero();
@@ -385,14 +382,46 @@ void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowB
                 half_solve_modes(d, body, Y, block);
             }
         } else if (body->nv == 1) {
-            half_solve_single(d, body, Y, block, p);
+            half_solve_single(d, body, Y, block, p, n);
         } else {
             half_solve_several(d, body, Y, block, p);
         }
         if (parent != ITM_NONE) {
-            hand_on(d, body, wrench + n * parent, Y, block, p, itm_vec_sub(d->x[id], d->x[body->parent]));
+            ItmVec3 offset = itm_vec_sub(d->x[id], d->x[body->parent]);
+            if (body->nv == 1) {
+                hand_on(d, body, wrench + n * parent, Y, block, p, offset, n, 1);
+            } else {
+                hand_on(d, body, wrench + n * parent, Y, block, p, offset, n, body->nv);
+            }
         }
         Y += body->nv;
+    }
+}
+
+// The sizes of an interface, of a hinge in a planar loop, of a contact with friction and of a hinge are known to the compiler.
+void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
+{
+    ITM_ASSERT(block->nrow <= ITM_BLOCK_MAX);
+    if (has_root_leaves_only(m, block)) {
+        half_solve_root_leaves(m, d, Y, block, cov);
+        return;
+    }
+    switch (block->nrow) {
+    case 1:
+        half_solve(m, d, Y, block, cov, 1);
+        break;
+    case 2:
+        half_solve(m, d, Y, block, cov, 2);
+        break;
+    case 3:
+        half_solve(m, d, Y, block, cov, 3);
+        break;
+    case 5:
+        half_solve(m, d, Y, block, cov, 5);
+        break;
+    default:
+        half_solve(m, d, Y, block, cov, block->nrow);
+        break;
     }
 }
 

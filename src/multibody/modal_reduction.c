@@ -116,7 +116,7 @@ static ItmStatus build_pattern(ItmReduction* r)
             pairs[2 * npair++ + 1] = b;
         }
     }
-    ItmStatus status = itm_blocks_build(&r->pattern, r->ninner, size, pairs, npair);
+    ItmStatus status = itm_blocks_build(&r->pattern, r->ninner, size, NULL, pairs, npair);
     free(size);
     return status;
 }

@@ -168,6 +168,9 @@ typedef struct ItmRowBlock {
     ItmBlockKind kind;
     int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
+    int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
+    unsigned idle;                 // joint: their directions, bit set of ItmDirection
+    bool   turns;                  // joint: a locked rotation is among the rows
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
     int    ndof;                   // coordinates it acts on directly (tree measures), one row only
@@ -381,6 +384,7 @@ struct ItmModel {
     int         narticulated; // such components
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
+    int         nidle;        // idle rows of all blocks
     bool*       is_row_redundant; // in the start configuration             (nrow)
     double*     pivot_raise;  // itm_rows_factor_step                       (nrow)
     ItmBlocks   pattern;      // of H

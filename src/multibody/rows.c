@@ -126,8 +126,8 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
     }
 }
 
-// The rows of a joint: its locked directions, translations first.
-ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
+// The rows of a joint: its locked directions, translations first. turns: a locked rotation has a row; otherwise translations may be idle
+ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted, bool turns)
 {
     ItmJoint held;
     const ItmJoint* joint = &m->joints[block->index];
@@ -143,11 +143,23 @@ ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBloc
     }
     int n = 0;
     for (int k = 0; k < 3; k++) {
-        if (!(joint->free & (1u << k))) {
+        if (!((joint->free | (turns ? 0u : block->idle)) & (1u << k))) {
             put(&f, n++, itm_joint_measure_translation(&view, k), wanted);
         }
     }
-    put_rotation_locks(&f, n, &view, joint->free, wanted);
+    if (turns) {
+        put_rotation_locks(&f, n, &view, joint->free, wanted);
+    }
+}
+
+// Ball joints, and hinges in planar loops, need no axes of frame b.
+ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
+{
+    if (block->turns) {
+        fill_directions(m, d, block, wanted, true);
+    } else {
+        fill_directions(m, d, block, wanted, false);
+    }
 }
 
 // ---------------------------------------------------------------------------- rows of measures
@@ -280,6 +292,16 @@ double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, dou
     return compute_gaps(m, d, q, t, GAP | JACOBIAN);
 }
 
+void itm_rows_place_measures(const ItmModel* m, ItmData* d)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        if (!is_joint_block(block) && !itm_block_is_open(d, block)) {
+            fill_measure_block(m, d, block, 0.0, JACOBIAN);
+        }
+    }
+}
+
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
@@ -308,13 +330,15 @@ static inline void add_products(double* restrict H, int row_stride, int column_s
     }
 }
 
-// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies known to the compiler.
+// The diagonal block of H, lower half: Y Y'. Sizes of a hinge between two free bodies, and in a planar four-bar, known to the compiler.
 static void multiply_self(const ItmData* d, const ItmRowBlock* block, double* H)
 {
     const double* Y = d->rows.Y + block->y_adr;
     int n = block->nrow, ny = block->ny;
     if (n == 5 && ny == 12) {
         add_products(H, 5, 1, Y, Y, 5, 5, 12, 12, 12, true);
+    } else if (n == 2 && ny == 3) {
+        add_products(H, 2, 1, Y, Y, 2, 2, 3, 3, 3, true);
     } else {
         add_products(H, n, 1, Y, Y, n, n, ny, ny, ny, true);
     }
@@ -329,7 +353,7 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
         multiply_self(d, f, H);
         return;
     }
-    bool is_hinges = f->nrow == 5 && s->nrow == 5;
+    bool is_hinges = f->nrow == 5 && s->nrow == 5, is_planar = f->nrow == 2 && s->nrow == 2;
     int row_stride = pair->is_transposed ? 1 : s->nrow;
     int column_stride = pair->is_transposed ? f->nrow : 1;
     for (int r = pair->run_adr; r < pair->run_adr + pair->nrun; r++) {
@@ -341,6 +365,8 @@ static void multiply_pair(const ItmModel* m, ItmData* d, const ItmBlockPair* pai
             add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 6, false);
         } else if (is_hinges && run->count == 1) {
             add_products(H, row_stride, column_stride, Y, Z, 5, 5, f->ny, s->ny, 1, false);
+        } else if (is_planar && run->count == 1) {
+            add_products(H, row_stride, column_stride, Y, Z, 2, 2, f->ny, s->ny, 1, false);
         } else {
             add_products(H, row_stride, column_stride, Y, Z, f->nrow, s->nrow, f->ny, s->ny, run->count, false);
         }
@@ -401,7 +427,7 @@ static void finish_diagonal(const ItmModel* m, ItmData* d, const ItmBlockPair* p
     for (int i = 0; i < block->nrow; i++) {
         double* H_ii = &d->rows.factor.L[pair->address + i * (block->nrow + 1)];
         const ItmSpatial* cov = d->rows.cov + block->cov_adr + i * block->nbody;
-        double scale = fmax(*H_ii, itm_rows_compute_free_mobility(m, block, cov));
+        double mobility = itm_rows_compute_free_mobility(m, block, cov), scale = *H_ii > mobility ? *H_ii : mobility;
         d->rows.factor.scale[block->row + i] = raise != NULL ? raise[block->row + i] * scale : scale;
         *H_ii += relative * scale + d->rows.omega[block->row + i];
     }
@@ -428,7 +454,7 @@ static void factor(const ItmModel* m, ItmData* d, double relative, const double*
         }
     }
     int ndependent = itm_blocks_factor(&m->pattern, &d->rows.factor, ITM_REDUNDANCY_TOLERANCE);
-    d->info.nredundant = ndependent - itm_latch_count_open_rows(m, d);
+    d->info.nredundant = ndependent + m->nidle - itm_latch_count_open_rows(m, d);
 }
 
 void itm_rows_factor(const ItmModel* m, ItmData* d, double relative)
@@ -496,6 +522,9 @@ void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
 {
     itm_kinematics_compute_twists(m, d, d->accel, v);
+    if (m->nidle > 0) {
+        memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    }
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         const ItmSpatial* cov = d->rows.cov + block->cov_adr;
@@ -554,6 +583,8 @@ void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lamb
             double* y = d->mass.y + body->v_adr;
             if (body->nv == 6 && block->nrow == 5) {
                 add_image(y, Y, lambda + block->row, 5, block->ny, 6);
+            } else if (body->nv == 1 && block->nrow == 2) {
+                add_image(y, Y, lambda + block->row, 2, block->ny, 1);
             } else {
                 add_image(y, Y, lambda + block->row, block->nrow, block->ny, body->nv);
             }

@@ -30,8 +30,9 @@ void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t);
 // The gaps only, in the configuration of the position stage (coordinates q); Jacobians stay as they are.
 // Returns the largest.
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);
-// The same with the Jacobian of joints, which other rows keep as it is.
+// The same with the Jacobian of joints, which other rows keep as it is; and that of the other rows.
 double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, double t);
+void itm_rows_place_measures(const ItmModel* m, ItmData* d);
 // Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order);
 

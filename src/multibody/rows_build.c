@@ -82,6 +82,7 @@ static void add_joint_blocks(ItmModel* m, const ItmModelBuilder* b, int index, b
         ItmRowBlock* block = add_block(m, ITM_BLOCK_JOINT, index, nlocked);
         touch_body(block, joint->body_a);
         touch_body(block, joint->body_b);
+        block->turns = (joint->free >> ITM_RX & 7u) != 7u;
         block->stiffness = joint->stiffness;
         block->damping = joint->damping;
     }
@@ -183,6 +184,7 @@ static void add_latch_blocks(ItmModel* m)
         } else {
             touch_body(block, latch->body_a);
             touch_body(block, latch->body_b);
+            block->turns = true;
         }
     }
 }
@@ -396,17 +398,18 @@ static void fill_pair(ItmModel* m, int first, int second)
     pair->address = itm_blocks_find(&m->pattern, first, second, &pair->is_transposed);
 }
 
-static bool build_pattern(ItmModel* m)
+ItmStatus itm_rows_build_pattern(ItmModel* m)
 {
-    bool ok = list_blocks_by_body(m);
-    int* work = malloc(sizeof(int) * (size_t)(3 * m->nblock + 3));
-    int *size = work, *partners = size + m->nblock + 1, *seen = partners + m->nblock + 1;
+    int* work = malloc(sizeof(int) * (size_t)(4 * m->nblock + 4));
+    int *size = work, *start = size + m->nblock + 1, *partners = start + m->nblock + 1,
+        *seen = partners + m->nblock + 1;
     int* couples = NULL;
     int npair = 0, nrun = 0, capacity = 0;
-    ok = ok && work != NULL;
+    bool ok = work != NULL;
     for (int k = 0; ok && k < m->nblock; k++) {
         seen[k] = ITM_NONE;
         size[k] = m->blocks[k].nrow;
+        start[k] = m->blocks[k].row;
     }
     for (int k = 0; ok && k < m->nblock; k++) {
         int n = find_partners(m, k, partners, seen);
@@ -423,7 +426,7 @@ static bool build_pattern(ItmModel* m)
             nrun += intersect_paths(m, &m->blocks[k], &m->blocks[partners[i]], NULL);
         }
     }
-    ok = ok && itm_blocks_build(&m->pattern, m->nblock, size, couples, npair) == ITM_OK;
+    ok = ok && itm_blocks_build(&m->pattern, m->nblock, size, start, couples, npair) == ITM_OK;
     m->pairs = ok ? itm_model_take(m, (size_t)(npair + m->nblock), sizeof(ItmBlockPair)) : NULL;
     m->runs = ok ? itm_model_take(m, (size_t)nrun, sizeof(ItmSharedRun)) : NULL;
     ok = ok && m->pairs != NULL && m->runs != NULL;
@@ -435,7 +438,7 @@ static bool build_pattern(ItmModel* m)
     }
     free(work);
     free(couples);
-    return ok;
+    return ok ? ITM_OK : ITM_ERR_MEMORY;
 }
 
 // ---------------------------------------------------------------------------- components
@@ -564,6 +567,6 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
             return ITM_ERR_MEMORY;
         }
     }
-    bool has_memory = build_pattern(m) && build_components(m) && find_articulated(m) && itm_spanning_build(m);
+    bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) && itm_spanning_build(m);
     return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }

@@ -212,7 +212,9 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     itm_data_update_angles(m, d);
 
     keep_raw(m, d);
-    if (!d->spanning.is_used) {
+    if (d->rows.is_placed) {
+        itm_rows_place_measures(m, d);
+    } else {
         itm_rows_compute_jacobian(m, d);
     }
     factor_step(m, d, h, d->spanning.is_used);

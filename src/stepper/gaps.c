@@ -11,12 +11,13 @@
 // diagonal of H enlarged by this fraction, which bounds the correction there and costs nothing elsewhere.
 #define DAMPING 1e-8
 
-// Phi to be closed, position stage and gaps at q. Returns the largest gap. A forest keeps its directions in its factor, and most steps
-// end where they look first: there the Jacobian comes along.
+// Phi to be closed, position stage and gaps at q. Returns the largest gap. Factors do not need the Jacobian any more: where steps end at
+// the first look, that of joints comes along.
 static double look(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     itm_kinematics_compute_positions(m, d, q);
-    return d->spanning.is_used ? itm_rows_place_joints(m, d, q, t) : itm_rows_compute_gaps(m, d, q, t);
+    d->rows.is_placed = d->spanning.is_used || d->rows.was_closed;
+    return d->rows.is_placed ? itm_rows_place_joints(m, d, q, t) : itm_rows_compute_gaps(m, d, q, t);
 }
 
 // mu = -H^-1 Phi into d->rows.x, its displacement M^-1 A' mu into d->x2; q <- q (+) displacement.
@@ -75,6 +76,7 @@ double itm_gaps_close(const ItmModel* m, ItmData* d, double t)
     size_t size = sizeof(double) * (size_t)m->nq;
     double gap = look(m, d, d->q, t);
     keep_drift(m, d);
+    d->rows.was_closed = gap <= d->options.gap_tolerance;
     for (int i = 0; i < d->options.max_iterations && gap > d->options.gap_tolerance; i++) {
         memcpy(d->q1, d->q, size);
         double gap_next = take_step(m, d, d->q, t);

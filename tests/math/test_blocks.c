@@ -69,7 +69,7 @@ static void make_problem(Problem* p, uint64_t seed, bool has_redundant)
             }
         }
     }
-    assert_int_equal(itm_blocks_build(&p->blocks, NBLOCK, size, pairs, npair), ITM_OK);
+    assert_int_equal(itm_blocks_build(&p->blocks, NBLOCK, size, NULL, pairs, npair), ITM_OK);
     p->factor.L = calloc((size_t)p->blocks.nvalue, sizeof(double));
     p->factor.inv_diag = calloc((size_t)p->nrow, sizeof(double));
     p->factor.scale = calloc((size_t)p->nrow, sizeof(double));
