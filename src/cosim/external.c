@@ -57,11 +57,13 @@ static ItmStatus reduce(ItmCosim* x, int mechanism)
                              "exchange impulse, and all its bonds at one subsystem that stands for the partner",
                              part->name);
     }
+    x->driven = mechanism;
     ItmStatus status = itm_cosim_prepare(x);
     if (status == ITM_OK) {
-        x->driven = mechanism;
         x->is_driving = false;
         part->rim.tau = 0.0;
+    } else {
+        x->driven = ITM_NONE;
     }
     return status;
 }
@@ -205,6 +207,7 @@ static void close_bonds(ItmCosim* x, ItmMechanism* part)
         ItmBondMemory* memory = bond->memory;
         memory->P0 = part->rim.P0[i];
         memory->P1 = part->rim.P1[i];
+        bond->renewed.lag = memory->P0 - memory->P1;
         memory->force = memory->active = bond->lambda = part->lambda[i];
         bond->work_port = bond->work_model = part->rim.work[i];
         memory->throughput += fabs(part->rim.work[i]);
