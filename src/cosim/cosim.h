@@ -35,8 +35,6 @@ typedef struct ItmBondMemory {
 typedef struct ItmRenewed {
     double work;             // of the model's forces, and of what the mechanism's rate at the end differed  J
     double P0, P1;           // impulse and moment                                  N s
-    double lag;              // P0 - P1 of the part alone                           N s
-    double w;                // rate of the model at the end of the part            m/s
 } ItmRenewed;
 
 typedef struct ItmBond {

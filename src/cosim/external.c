@@ -207,7 +207,6 @@ static void close_bonds(ItmCosim* x, ItmMechanism* part)
         ItmBondMemory* memory = bond->memory;
         memory->P0 = part->rim.P0[i];
         memory->P1 = part->rim.P1[i];
-        bond->renewed.lag = memory->P0 - memory->P1;
         memory->force = memory->active = bond->lambda = part->lambda[i];
         bond->work_port = bond->work_model = part->rim.work[i];
         memory->throughput += fabs(part->rim.work[i]);

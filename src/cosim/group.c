@@ -283,7 +283,6 @@ static ItmStatus begin_bonds(ItmCosim* x, ItmGroup* group)
             if (subsystem->bonds[i] != ITM_NONE) {
                 ItmBond* bond = &x->bonds[subsystem->bonds[i]];
                 bond->memory->P0 = bond->memory->P1 = bond->work_port = 0.0;
-                bond->renewed = (ItmRenewed){0};
             }
         }
     }
@@ -387,7 +386,6 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
             ItmBond* bond = &x->bonds[interface_model->bonds[i]];
             double share = interface_model->first == 0 ? 1.0 : interface_model->rim->H / x->step;
             bond->memory->P1 = bond->renewed.P1 + share * interface_model->rim->P1[i];
-            bond->renewed.lag = bond->memory->P0 - bond->renewed.P0 - interface_model->rim->P1[i];
             bond->work_model = bond->renewed.work + interface_model->rim->work[i];
         }
         status = itm_assembly_model_end(x, interface_model);

@@ -24,6 +24,9 @@ ItmStatus itm_renewal_choose(const ItmCosim* x, ItmMechanism* part, int first)
     bool is_driven = x->driven == (int)(part - x->mechanisms);
     model->first = first;
     model->last = model->K;
+    for (int i = 0; i < part->nbond && first == 0; i++) {
+        x->bonds[part->bonds[i]].renewed = (ItmRenewed){0};
+    }
     if (is_driven || !itm_renewal_is_used(x, part)) {
         return ITM_OK;
     }
@@ -67,23 +70,25 @@ static void close_bonds(ItmCosim* x, ItmMechanism* part)
         sum->work += rim->work[i];
         sum->P0 += rim->P0[i];
         sum->P1 += (rim->H * rim->P1[i] + rest * rim->P0[i]) / x->step;
-        sum->lag = rim->P0[i] - rim->P1[i];
-        sum->w = rim->w[i];
     }
 }
 
 // The next part starts where the mechanism is. Its rates differ from those of the model: work as at the end of a macro step (ledger.c).
 static void open_bonds(ItmCosim* x, ItmMechanism* part)
 {
+    const ItmRim* rim = &part->rim;
+    for (int i = 0; i < part->nbond; i++) {
+        part->w_end[i] = rim->w[i];
+    }
     itm_mechanism_look_at_ports(part);
     for (int i = 0; i < part->nbond; i++) {
         ItmBond* bond = &x->bonds[part->bonds[i]];
-        double beyond = bond->renewed.lag * (part->rim.w[i] - bond->renewed.w);
+        double beyond = (rim->P0[i] - rim->P1[i]) * (rim->w[i] - part->w_end[i]);
         part->data->energy.ledger[ITM_LEDGER_LOAD] += beyond;
         bond->renewed.work += beyond;
         if (itm_cosim_is_rim(bond->options.coupling)) {
-            bond->s_now = part->rim.s[i];
-            bond->w_now = part->rim.w[i];
+            bond->s_now = rim->s[i];
+            bond->w_now = rim->w[i];
         }
     }
 }

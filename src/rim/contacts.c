@@ -61,6 +61,7 @@ void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
     rim->ahead_key = ITM_TAKE(arena, uint64_t, table.capacity.row);
     rim->ahead_rate = ITM_TAKE(arena, double, table.capacity.row);
+    rim->ahead_normal = ITM_TAKE(arena, ItmVec3, table.capacity.row);
     rim->seen = ITM_TAKE(arena, ItmRimSeen, m->contact != NULL ? m->ncontact_max : 0);
     rim->is_reached = ITM_TAKE(arena, bool, m->nbody);
     itm_rim_contacts_lay_out_rows(rim, arena, table.capacity.island, table.capacity.coupling);

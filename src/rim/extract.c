@@ -2,6 +2,7 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "contact/contact.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -372,8 +373,10 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 // A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. An own step h of the
 // mechanism (the lag) brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is h A' v. The
 // model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the mechanism's own step.
-static void set_contact_bias(ItmBounded* b, ItmRim* rim)
+static void set_contact_bias(const ItmData* d, ItmRim* rim)
 {
+    ItmBounded* b = d->bounded;
+    double apart = rim->ahead_time - rim->shift;  // 0: forces of the start, with the rows as they are
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
         ItmRow* row = &b->rows[i];
         int k = 0;
@@ -382,7 +385,10 @@ static void set_contact_bias(ItmBounded* b, ItmRim* rim)
         }
         if (itm_rim_contacts_is_row(row) && k < rim->nahead) {
             at = (at + k) % rim->nahead;
-            row->bias = (rim->ahead_rate[at] - row->rate) / (rim->ahead_time - rim->shift);
+            if (!itm_contact_is_turn(rim->ahead_normal[at], d->contact->contacts[row->owner].point.normal)) {
+                continue;
+            }
+            row->bias = apart != 0.0 ? (rim->ahead_rate[at] - row->rate) / apart : 0.0;
             row->rate -= rim->ahead_lag * row->bias;
         }
     }
@@ -411,7 +417,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     }
     ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, true);
     if (status == ITM_OK && d->bounded != NULL) {
-        set_contact_bias(d->bounded, rim);
+        set_contact_bias(d, rim);
     }
     return status;
 }

@@ -36,12 +36,14 @@ static ItmStatus look(const ItmModel* m, ItmData* d, ItmRim* rim, double t, doub
     return status;
 }
 
-static void keep_rates(const ItmBounded* b, ItmRim* rim)
+static void keep_rates(const ItmData* d, ItmRim* rim)
 {
+    const ItmBounded* b = d->bounded;
     rim->nahead = 0;
     for (int i = 0; i < b->nrow; i++) {
         if (itm_rim_contacts_is_row(&b->rows[i])) {
             rim->ahead_key[rim->nahead] = b->rows[i].key;
+            rim->ahead_normal[rim->nahead] = d->contact->contacts[b->rows[i].owner].point.normal;
             rim->ahead_rate[rim->nahead++] = b->rows[i].rate;
         }
     }
@@ -58,7 +60,7 @@ ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double 
     rim->ahead_time = shift > 0.0 ? 0.0 : 0.5 * H;
     ItmStatus status = look(m, d, rim, t, H, rim->ahead_time);
     if (status == ITM_OK) {
-        keep_rates(d->bounded, rim);
+        keep_rates(d, rim);
     }
     return status;
 }
@@ -108,6 +110,7 @@ static void keep_contacts(const ItmModel* m, const ItmData* d, ItmRim* rim)
                                                    .second = c->second,
                                                    .gap = row->gap,
                                                    .rate = row->rate,
+                                                   .normal = c->point.normal,
                                                    .is_held = was_active(d->bounded, row)};
         }
     }
@@ -118,6 +121,11 @@ static void keep_contacts(const ItmModel* m, const ItmData* d, ItmRim* rim)
 static double predict(const ItmRimSeen* s, double tau)
 {
     return s->gap + tau * s->rate;
+}
+
+static bool is_same_contact(const ItmRimSeen* s, const ItmContact* c, const ItmRow* row)
+{
+    return s->key == row->key && itm_contact_is_turn(s->normal, c->point.normal);
 }
 
 static bool is_same_pair(const ItmRimSeen* s, const ItmContact* c)
@@ -136,7 +144,7 @@ static bool has_gone(const ItmData* d, const ItmRimSeen* s, double tau)
         const ItmContact* c = &d->contact->contacts[i];
         if (is_same_pair(s, c)) {
             const ItmRow* row = &d->bounded->rows[c->row];
-            nearest = row->key == s->key ? -INFINITY : fmin(nearest, row->gap);
+            nearest = is_same_contact(s, c, row) ? -INFINITY : fmin(nearest, row->gap);
         }
     }
     return nearest > fmax(predicted, 0.0) + TOLERANCE;
@@ -152,7 +160,7 @@ static bool has_come(const ItmRim* rim, const ItmContact* c, const ItmRow* row, 
     for (int i = 0; i < rim->nseen; i++) {
         const ItmRimSeen* s = &rim->seen[i];
         if (is_same_pair(s, c)) {
-            nearest = fmin(nearest, s->key == row->key ? -INFINITY : predict(s, tau));
+            nearest = fmin(nearest, is_same_contact(s, c, row) ? -INFINITY : predict(s, tau));
         }
     }
     return nearest > 0.0;
@@ -189,7 +197,7 @@ ItmStatus itm_rim_find_span(const ItmModel* m, ItmData* d, ItmRim* rim, double t
     if (status != ITM_OK) {
         return status;
     }
-    keep_rates(d->bounded, rim);
+    keep_rates(d, rim);
     keep_contacts(m, d, rim);
     if (least < H && rim->nseen > 0 && !holds_until(m, d, rim, t, H, H)) {
         double good = 0.0, bad = H;

@@ -106,6 +106,7 @@ typedef struct ItmRimSeen {
     uint64_t key;            // of its normal row
     int     first, second;   // shapes
     double  gap, rate;       //                                                                     m, m/s
+    ItmVec3 normal;
     bool    is_held;         // its row was active at the end of the last step
 } ItmRimSeen;
 
@@ -143,6 +144,7 @@ typedef struct ItmRim {
     int     nahead;         // itm_rim_look_ahead: contact rows away from the evaluation
     uint64_t* ahead_key;    // their names                                              (nahead)
     double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
+    ItmVec3* ahead_normal;  // of their contacts                                        (nahead)
     double  ahead_time;     // of that look, from the start of the macro step                       s
     double  ahead_lag;      // the mechanism's own rows are those of the start of a step this long  s
     int     nseen;          // itm_rim_find_span: contacts at the start that an interface feels

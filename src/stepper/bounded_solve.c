@@ -35,10 +35,30 @@ static void hold(const ItmModel* m, ItmRow* row, double x, signed char state)
     }
 }
 
-static void recall(const ItmModel* m, ItmBounded* b)
+// The direction of a row in its record.
+static void note_direction(const ItmData* d, const ItmRow* row, ItmRowRecord* record)
 {
+    if (row->kind == ITM_BOUND_NORMAL) {
+        ItmVec3 n = d->contact->contacts[row->owner].point.normal;
+        record->direction[0] = (int16_t)lrint(ITM_ROW_DIRECTION * n.x);
+        record->direction[1] = (int16_t)lrint(ITM_ROW_DIRECTION * n.y);
+        record->direction[2] = (int16_t)lrint(ITM_ROW_DIRECTION * n.z);
+    }
+}
+
+static bool has_turned(const ItmData* d, const ItmRow* row, const ItmRowRecord* last)
+{
+    ItmVec3 n = itm_vec(last->direction[0], last->direction[1], last->direction[2]);
+    return row->kind == ITM_BOUND_NORMAL && !itm_contact_is_turn(itm_vec_scale(1.0 / ITM_ROW_DIRECTION, n),
+                                                                  d->contact->contacts[row->owner].point.normal);
+}
+
+static void recall(const ItmModel* m, const ItmData* d)
+{
+    ItmBounded* b = d->bounded;
     for (int i = 0; i < b->nrow; i++) {
         const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
+        last = last != NULL && has_turned(d, &b->rows[i], last) ? NULL : last;
         b->x[i] = last != NULL ? last->x : 0.0;
         b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
         hold(m, &b->rows[i], b->x[i], b->state[i]);
@@ -57,11 +77,13 @@ static signed char remembered_state(const ItmBounded* b, int i)
     return is_coupled && b->x[i] != 0.0 && fabs(b->v_after[i]) <= RESTING_RATE ? ITM_ROW_ACTIVE : b->state[i];
 }
 
-static void remember(ItmBounded* b)
+static void remember(const ItmData* d)
 {
+    ItmBounded* b = d->bounded;
     b->memory.nnext = b->nrow;
     for (int i = 0; i < b->nrow; i++) {
-        b->memory.next[i] = (ItmRowRecord){b->rows[i].key, b->x[i], remembered_state(b, i)};
+        b->memory.next[i] = (ItmRowRecord){.key = b->rows[i].key, .x = b->x[i], .state = remembered_state(b, i)};
+        note_direction(d, &b->rows[i], &b->memory.next[i]);
     }
 }
 
@@ -535,7 +557,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     }
     b->has_Y = true;
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
-    recall(m, b);
+    recall(m, d);
     find_islands(m, b);
     d->info.nisland = b->islands.count;
     return ITM_OK;
@@ -662,7 +684,7 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
         itm_bounded_respond(m, d, correction, b->x_correction, NULL);
     }
     book_works(d);
-    remember(b);
+    remember(d);
     // the impulses of the projection belong to the forces of the step
     for (int i = 0; m->nclearance > 0 && i < b->nrow; i++) {
         b->x[i] += b->projection.x[i];
