@@ -474,7 +474,8 @@ static void note_rank(ItmCosim* x, const ItmAssembly* assembly, bool has_lost)
 ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* interface_model)
 {
     if (interface_model->assembly == ITM_NONE) {
-        return itm_rim_begin(interface_model->rim, interface_model->last - interface_model->first, interface_model->use_heun);
+        return itm_rim_begin(interface_model->rim, interface_model->last - interface_model->first,
+                             interface_model->use_heun);
     }
     ItmAssembly* assembly = &x->assemblies[interface_model->assembly];
     set_levers(x, assembly);

@@ -13,8 +13,8 @@
 #define ITM_ROW_DIRECTION 32767.0
 typedef struct ItmRowRecord {
     uint64_t key;
-    double x;       // N s
-    int16_t state;  // ItmRowState
+    double x;              // N s
+    int16_t state;         // ItmRowState
     int16_t direction[3];  // of a contact normal, over ITM_ROW_DIRECTION; 0: none
 } ItmRowRecord;
 

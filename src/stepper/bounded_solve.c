@@ -50,7 +50,7 @@ static bool has_turned(const ItmData* d, const ItmRow* row, const ItmRowRecord* 
 {
     ItmVec3 n = itm_vec(last->direction[0], last->direction[1], last->direction[2]);
     return row->kind == ITM_BOUND_NORMAL && !itm_contact_is_turn(itm_vec_scale(1.0 / ITM_ROW_DIRECTION, n),
-                                                                  d->contact->contacts[row->owner].point.normal);
+                                                                 d->contact->contacts[row->owner].point.normal);
 }
 
 static void recall(const ItmModel* m, const ItmData* d)

@@ -268,7 +268,8 @@ static void a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_proces
 static void contacts_in_an_interface_model_travel_with_it(void** state)
 {
     (void)state;
-    static const Case CASE = {ITM_SOURCE_DIR "/examples/log-crane.yaml", {"cosim.contact_renewals=0"}, 1, 400, 2, CRANE_APART};
+    static const Case CASE = {
+        ITM_SOURCE_DIR "/examples/log-crane.yaml", {"cosim.contact_renewals=0"}, 1, 400, 2, CRANE_APART};
     expect_same_bits(&CASE);
 }
 

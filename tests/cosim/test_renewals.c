@@ -1,33 +1,8 @@
 // Interface models that are renewed within a macro step, where the geometry of contacts changes (cosim/renewal.c, rim/look_ahead.c).
 #include "system.h"
+#include "tooth.h"
 
 #include "cosim/cosim.h"
-
-// A cylinder pushes a carriage; a tooth slides in it, up and down, over a ledge that ends at x = 0.1 m, and falls on a floor 20 mm below.
-static const char TOOTH[] =
-    "multibody:\n  name: m\n"
-    "  materials: {steel: {friction: 0.3}}\n"
-    "  bodies:\n"
-    "    carriage: {mass: 50 kg, inertia: [1 kg m^2, 1 kg m^2, 1 kg m^2], position: [0, 0, 0.5 m]}\n"
-    "    tooth: {mass: 20 kg, shape: {box: [40 mm, 40 mm, 100 mm], collide: true, material: steel},\n"
-    "            position: [0, 0, 50 mm]}\n"
-    "  joints:\n"
-    "    rail: {type: prismatic, bodies: [ground, carriage], at: [0, 0, 0.5 m], axis: [1, 0, 0]}\n"
-    "    guide: {type: prismatic, bodies: [carriage, tooth], at: [0, 0, 50 mm], axis: [0, 0, 1]}\n"
-    "  forces:\n"
-    "    cyl: {type: actuator, bodies: [ground, carriage], at_a: [-2 m, 0, 0.5 m], at_b: [0, 0, 0.5 m]}\n"
-    "  shapes:\n"
-    "    ledge: {body: ground, box: [1 m, 1 m, 0.1 m], position: [-0.4 m, 0, -50 mm], material: steel}\n"
-    "    floor: {body: ground, plane: [0, 0, 1], position: [0, 0, -20 mm], material: steel}\n"
-    "subsystems:\n  hydraulics:\n    type: hydraulics\n    step: 0.1 ms\n"
-    "    nodes:\n"
-    "      supply: {type: pressure-source, pressure: 60 bar}\n"
-    "      back: {type: pressure-source, pressure: 10 bar}\n"
-    "      a: {type: volume, volume: 1 l, pressure: 10 bar}\n"
-    "    elements:\n"
-    "      throttle: {type: laminar, ports: [supply, a], conductance: 1e-10 m^3/s/Pa}\n"
-    "      cyl: {type: cylinder, ports: [a, back], bore: 40 mm, stroke: 4 m, viscous: 500 N s/m}\n"
-    "cosim: {macro_step: 50 ms, coupling: rim, bonds: {m.cyl: hydraulics.cyl}}\n";
 
 #define FALL 0.64   // m/s: sqrt(2 g 20 mm), the speed at which the tooth lands
 #define SLIDE 0.41  // m/s: its largest speed along the ledge
@@ -46,8 +21,8 @@ static System start(double H, int renewals, const char* coupling)
 // ---------------------------------------------------------------------------- accuracy
 
 typedef struct Errors {
-    double x, z;      // largest of the tooth against the monolithic run               m
-    double balance;   // largest of the energy balance over that of the monolithic run
+    double x, z;     // largest of the tooth against the monolithic run               m
+    double balance;  // largest of the energy balance over that of the monolithic run
     long renewals;
 } Errors;
 
@@ -133,11 +108,37 @@ static void restored_state_goes_on_with_the_same_bits(void** state)
     system_finish(&other);
 }
 
+// ---------------------------------------------------------------------------- the excavator
+
+// The teeth of the bucket slide over the edge of the boulder at 4.9 s. With this gain of the stick's controller and frozen contacts the tip is off
+// by 6.6 mm (docs/guide/machines.md); observed: 0.3 and 0.4 mm.
+static void excavator_at_50_ms_is_within_a_millimetre(void** state)
+{
+    (void)state;
+    static const char* const FINE[] = {"subsystems.control.blocks.u_stick.proportional=4", "cosim.macro_step=1 ms"};
+    static const char* const COARSE[] = {"subsystems.control.blocks.u_stick.proportional=4", "cosim.macro_step=50 ms"};
+    System fine = system_load(ITM_SOURCE_DIR "/examples/excavator.yaml", FINE, 2);
+    System coarse = system_load(ITM_SOURCE_DIR "/examples/excavator.yaml", COARSE, 2);
+    double tip = 0.0, boulder = 0.0;
+    for (int k = 1; k <= 110; k++) {
+        system_step_to(&fine, 0.05 * k);
+        system_step_to(&coarse, 0.05 * k);
+        tip = fmax(tip, system_measure(&fine, "exc.tip.position", &coarse, "exc.tip.position"));
+        boulder = fmax(boulder, system_measure(&fine, "exc.boulder.position", &coarse, "exc.boulder.position"));
+    }
+    print_message("excavator: tip %.3g mm, boulder %.3g mm, %ld renewals\n", 1e3 * tip, 1e3 * boulder,
+                  itm_cosim_get_rim_notes(coarse.x, 0).renewals);
+    assert_true(tip < 1e-3 && boulder < 5e-3);
+    system_finish(&fine);
+    system_finish(&coarse);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tooth_passes_an_edge),
         cmocka_unit_test(restored_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(excavator_at_50_ms_is_within_a_millimetre),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

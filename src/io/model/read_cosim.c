@@ -311,8 +311,8 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface",
-        "contact_renewals", "threads",    "overrides", "bonds",    "wires",    "aliases",   "placement"};
+        "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface", "contact_renewals",
+        "threads",    "overrides", "bonds",    "wires",    "aliases",   "placement"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
     cosim->options = itm_default_cosim_options();
