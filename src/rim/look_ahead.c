@@ -97,8 +97,24 @@ static bool was_active(const ItmBounded* b, const ItmRow* row)
     return last != NULL && last->state == ITM_ROW_ACTIVE;
 }
 
-static void keep_contacts(const ItmModel* m, const ItmData* d, ItmRim* rim)
+// How far two shapes move at their contact, relative to each other, in a time tau: at most, as they move now.
+static double find_motion(const ItmModel* m, const ItmData* d, const ItmContact* c, double tau)
 {
+    if (c->second == ITM_NONE) {
+        return INFINITY;  // a gap function of the user, of any extent
+    }
+    ItmSpatial a = d->twist[c->body_a], b = d->twist[c->body_b];
+    ItmVec3 v_a = itm_twist_shift(a, itm_vec_sub(c->point.point_a, d->x[c->body_a])).lin;
+    ItmVec3 v_b = itm_twist_shift(b, itm_vec_sub(c->point.point_a, d->x[c->body_b])).lin;
+    const ItmCollider* colliders = m->contact->colliders;
+    double size = fmin(colliders[c->first].geom->size, colliders[c->second].geom->size);
+    return tau * (itm_vec_norm(itm_vec_sub(v_b, v_a)) + 2.0 * size * itm_vec_norm(itm_vec_sub(b.ang, a.ang)));
+}
+
+// Contacts that an interface feels. Returns whether some of them can change within H: shapes that are near, and do not move as one.
+static bool keep_contacts(const ItmModel* m, const ItmData* d, ItmRim* rim, double H)
+{
+    bool may_change = false;
     find_reached(m, d->contact, rim);
     rim->nseen = 0;
     for (int i = 0; i < d->contact->ncontact; i++) {
@@ -112,8 +128,11 @@ static void keep_contacts(const ItmModel* m, const ItmData* d, ItmRim* rim)
                                                    .rate = row->rate,
                                                    .normal = c->point.normal,
                                                    .is_held = was_active(d->bounded, row)};
+            double motion = find_motion(m, d, c, H);
+            may_change = may_change || (motion > TOLERANCE && row->gap - motion < TOLERANCE);
         }
     }
+    return may_change;
 }
 
 // ---------------------------------------------------------------------------- comparison
@@ -198,8 +217,8 @@ ItmStatus itm_rim_find_span(const ItmModel* m, ItmData* d, ItmRim* rim, double t
         return status;
     }
     keep_rates(d, rim);
-    keep_contacts(m, d, rim);
-    if (least < H && rim->nseen > 0 && !holds_until(m, d, rim, t, H, H)) {
+    bool may_change = keep_contacts(m, d, rim, H);
+    if (least < H && may_change && !holds_until(m, d, rim, t, H, H)) {
         double good = 0.0, bad = H;
         for (int i = 0; i < SEARCHES && bad > least; i++) {
             double middle = 0.5 * (good + bad);
