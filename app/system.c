@@ -64,8 +64,8 @@ static void print_frame_bonds(ItmCosim* cosim, bool is_verbose)
         }
         if (notes.renewals > 0) {
             printf(
-                "  contacts     the interface model of '%s' was renewed %ld times within macro steps, at contact changes\n",
-                itm_cosim_get_mechanism_name(cosim, i), notes.renewals);
+                "  contacts     %ld renewals of the interface model of '%s' within macro steps, at contact changes\n",
+                notes.renewals, itm_cosim_get_mechanism_name(cosim, i));
         }
         if (notes.rank_losses > 0) {
             printf("  redundant    frames of '%s' were immobile along a direction on both sides in %ld steps; the "
