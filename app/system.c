@@ -62,6 +62,11 @@ static void print_frame_bonds(ItmCosim* cosim, bool is_verbose)
             printf("  contacts     %ld contact rows of '%s' changed within macro steps\n", notes.switches,
                    itm_cosim_get_mechanism_name(cosim, i));
         }
+        if (notes.renewals > 0) {
+            printf(
+                "  contacts     %ld renewals of the interface model of '%s' within macro steps, at contact changes\n",
+                notes.renewals, itm_cosim_get_mechanism_name(cosim, i));
+        }
         if (notes.rank_losses > 0) {
             printf("  redundant    frames of '%s' were immobile along a direction on both sides in %ld steps; the "
                    "forces there have "

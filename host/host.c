@@ -303,7 +303,7 @@ static void place_model(Host* x, ItmFmuRun* run)
     x->model.n = n;
     x->model.name = run->name;
     x->model.use_heun = run->use_heun != 0;
-    x->model.K = run->nticks;
+    x->model.K = x->model.last = run->nticks;
     x->group.interface_models[0] = &x->model;
     x->group.ninterface_model = n > 0;
 }
@@ -344,7 +344,7 @@ static ItmStatus run_steps(Host* x)
     x->subsystem.period = 1;
     x->group.nticks = run->nticks;
     itm_fmi_set_inputs(x->instance, x->u);
-    ItmStatus status = run->first == 0 ? read_rows(x, run) : ITM_OK;
+    ItmStatus status = run->is_new ? read_rows(x, run) : ITM_OK;
     if (status != ITM_OK) {
         return status;
     }
@@ -355,7 +355,7 @@ static ItmStatus run_steps(Host* x)
         shared->error = x->instance->is_failed ? x->instance->error : x->group.error;
         return status;
     }
-    if (run->rows_size > 0 && run->last == run->nticks) {
+    if (run->rows_size > 0 && run->is_done) {
         itm_rim_write_results(&x->rim, x->model.lambda, at(x, shared->rows));
     }
     if (run->is_watched) {

@@ -81,6 +81,8 @@ typedef struct ItmCosimOptions {
     ItmBounds bounds;    // a run outside them finishes with doubts, or breaks down
     ItmFlexibleInterface
         flexible_interface;  // flexible bodies in interface models; other than implicit: only frame bonds with exchange hold
+    int contact_renewals;  // largest number of times that an interface model is renewed within a macro step, where the
+                           // geometry of its contacts changes; 0: never
 } ItmCosimOptions;
 
 // Defaults: 10 ms, Jacobi, one thread, default bounds.
@@ -535,6 +537,7 @@ ITM_API ItmFrameBondState itm_cosim_get_frame_bond(const ItmCosim* cosim, int bo
 typedef struct ItmRimNotes {
     long switches;     // contact, limit and friction rows that changed within macro steps
     long rank_losses;  // macro steps in which joined frames were immobile along a direction on both sides
+    long renewals;     // interface models made within macro steps, where the geometry of contacts changed
 } ItmRimNotes;
 // Events in the interface model of a mechanism.
 ITM_API ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* cosim, int mechanism);

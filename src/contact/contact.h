@@ -92,4 +92,14 @@ void itm_data_name_row(const ItmModel* m, const ItmData* d, int row, bool with_d
 ItmStatus itm_contact_build(ItmModel* m, const ItmModelBuilder* b, ItmError* error);
 void itm_contact_destroy(ItmModel* m);
 
+#define ITM_CONTACT_TURN 0.3  // rad
+
+// Whether two normals of a contact, a step apart, are those of one motion. Features keep their key where the normal jumps from one face to
+// the next, too: that is another contact.
+static inline bool itm_contact_is_turn(ItmVec3 a, ItmVec3 b)
+{
+    ItmVec3 d = itm_vec_sub(a, b);
+    return itm_vec_dot(d, d) <= ITM_CONTACT_TURN * ITM_CONTACT_TURN;
+}
+
 #endif

@@ -271,6 +271,7 @@ static void fit_interface_model(const ItmCosim* x, ItmAssembly* assembly)
         }
     }
     interface_model->K = interface_model->K == 0 ? assembly->K : interface_model->K;
+    interface_model->last = interface_model->K;
 }
 
 void itm_assembly_fit_models(ItmCosim* x)
@@ -473,7 +474,8 @@ static void note_rank(ItmCosim* x, const ItmAssembly* assembly, bool has_lost)
 ItmStatus itm_assembly_model_begin(ItmCosim* x, ItmInterfaceModel* interface_model)
 {
     if (interface_model->assembly == ITM_NONE) {
-        return itm_rim_begin(interface_model->rim, interface_model->K, interface_model->use_heun);
+        return itm_rim_begin(interface_model->rim, interface_model->last - interface_model->first,
+                             interface_model->use_heun);
     }
     ItmAssembly* assembly = &x->assemblies[interface_model->assembly];
     set_levers(x, assembly);

@@ -308,6 +308,7 @@ static void lay_out_mechanism(const ItmCosim* x, ItmMechanism* part)
                                                 .w_end = part->w_end,
                                                 .use_heun = part->use_heun,
                                                 .K = part->K,
+                                                .last = part->K,
                                                 .foreign = part->foreign};
     int noutput = part->foreign != NULL ? part->foreign->table.noutput : itm_model_get_output_count(part->model);
     part->y = ITM_TAKE(arena, double, noutput);
@@ -492,6 +493,7 @@ static ItmStatus allocate(ItmCosim* x, const ItmCosimBuilder* b, ItmError* error
         part->name = strdup(b->mechanisms.items[i].name);
         part->nswitch = x->state + x->nstate - ITM_MECHANISM_COUNTERS * (size_t)(i + 1);
         part->nlost = part->nswitch + 1;
+        part->nrenewal = part->nswitch + 2;
         part->assembly = ITM_NONE;
         part->bonds = slots;
         for (int k = 0; k < x->nbond; k++) {
@@ -663,7 +665,7 @@ static ItmStatus fit_parts(ItmCosim* x, ItmError* error)
         ItmMechanism* part = &x->mechanisms[i];
         status = choose_exchange(x, part, error);
         status = status == ITM_OK ? choose_own_steps(x, part, error) : status;
-        part->interface_model.K = part->K;
+        part->interface_model.K = part->interface_model.last = part->K;
         part->data->options.step = part->data->h = part->step.step;
     }
     if (status == ITM_OK) {

@@ -31,6 +31,12 @@ typedef struct ItmBondMemory {
     double throughput;       // J
 } ItmBondMemory;
 
+// What the parts of a macro step before the last renewal of the interface model add up to (renewal.c).
+typedef struct ItmRenewed {
+    double work;             // of the model's forces, and of what the mechanism's rate at the end differed  J
+    double P0, P1;           // impulse and moment                                  N s
+} ItmRenewed;
+
 typedef struct ItmBond {
     char* name;
     ItmBondOptions options;
@@ -51,6 +57,7 @@ typedef struct ItmBond {
     double s_held, w_held;   // of the mechanism at the start of its own step       m, m/s
     double work_held;        // of the force that the mechanism has over this step  J
     double work_model;       // of its force on the interface model                 J
+    ItmRenewed renewed;
     ItmBondMemory* memory;
 } ItmBond;
 
@@ -100,6 +107,7 @@ typedef struct ItmInterfaceModel {
     double* w_end;           // rates                                               (n or more)     m/s
     bool    use_heun;
     int     K;               // micro steps a macro step
+    int     first, last;     // those that the model as it is stands for; 0, K unless it is renewed within the macro step
     ItmForeign* foreign;     // whose model it is, or NULL
 } ItmInterfaceModel;
 
@@ -121,7 +129,7 @@ typedef struct ItmAssembly {
     double cost;             // s
 } ItmAssembly;
 
-#define ITM_MECHANISM_COUNTERS 2
+#define ITM_MECHANISM_COUNTERS 3
 
 // What a mechanism adds to the energy balance and the verdict, at a communication point; doubles only.
 typedef struct ItmAccount {
@@ -162,6 +170,7 @@ typedef struct ItmMechanism {
     // saved with the state, as reals
     double*  nswitch;        // bounded rows that changed inside macro steps so far
     double*  nlost;          // macro steps so far in which joined frames had lost rank
+    double*  nrenewal;       // renewals of its interface model within macro steps so far
     bool     is_supported;   // its momentum can change by reactions
     long     steps_seen, unfinished_seen; // of its step info by the monitor
     bool     is_watched;     // a wire reads its outputs
@@ -364,8 +373,8 @@ void itm_mechanism_look_at_ports(ItmMechanism* part);
 void itm_mechanism_measure(ItmCosim* x, ItmMechanism* part);
 // The polynomial of the rate over the coming step H.
 void itm_mechanism_predict_bond(ItmBond* bond, double H);
-// The interface model for the coming step. Status and error in `part`.
-void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part);
+// The interface model for the coming step from micro step `first` on. Status and error in `part`.
+void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part, int first);
 // Keep why a call on its data object failed.
 void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status);
 // One macro step with the impulses of its interface model, or with held forces. Status and error in `part`.
@@ -376,6 +385,19 @@ void itm_mechanism_step_held(ItmCosim* x, ItmMechanism* part);
 ItmRimSpectrum itm_mechanism_look(ItmMechanism* part);
 // The first body whose coordinates or velocities are not finite, as an error of `part`.
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part);
+
+// ---------------------------------------------------------------------------- renewal.c
+
+// Whether the interface model of a mechanism is renewed where its contacts change, unless the caller takes its micro steps.
+bool itm_renewal_is_used(const ItmCosim* x, const ItmMechanism* part);
+// Choose the micro steps, from `first` on, for which its contacts hold: interface_model.first and last. All of them where it is not renewed.
+ItmStatus itm_renewal_choose(const ItmCosim* x, ItmMechanism* part, int first);
+// Their time, s.
+double itm_renewal_get_span(const ItmCosim* x, const ItmMechanism* part);
+// The mechanism has taken over its model: the time and the step of its data object, which had this number of steps before.
+void itm_renewal_count_time(ItmMechanism* part, double steps);
+// After micro step last - 1: the mechanism takes over and makes the model of the next ones.
+ItmStatus itm_renewal_run(ItmCosim* x, ItmMechanism* part);
 
 // ---------------------------------------------------------------------------- frames.c
 
@@ -433,6 +455,7 @@ struct ItmMicroSteps {
     ItmInterfaceModel* model;  // NULL: the subsystem has none
     ItmSubsystemInstance* subsystem;
     int first, last;
+    bool is_new, is_done;  // the model as it is begins, ends with these micro steps
 };
 #define ITM_MOST_RUN_PORTS 64
 #define ITM_MOST_RUN_BYTES ((size_t)16 << 20)  // of the message with its bounded rows (rim/message.h)

@@ -47,7 +47,8 @@ const char* itm_cosim_flexible_interface_name(ItmFlexibleInterface model)
 
 ItmCosimOptions itm_default_cosim_options(void)
 {
-    return (ItmCosimOptions){.macro_step = 10e-3, .nthread = 1, .bounds = itm_default_verdict_bounds()};
+    return (ItmCosimOptions){
+        .macro_step = 10e-3, .nthread = 1, .contact_renewals = 31, .bounds = itm_default_verdict_bounds()};
 }
 
 const char* itm_cosim_mobility_name(ItmMobility mobility)

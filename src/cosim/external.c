@@ -57,11 +57,13 @@ static ItmStatus reduce(ItmCosim* x, int mechanism)
                              "exchange impulse, and all its bonds at one subsystem that stands for the partner",
                              part->name);
     }
+    x->driven = mechanism;
     ItmStatus status = itm_cosim_prepare(x);
     if (status == ITM_OK) {
-        x->driven = mechanism;
         x->is_driving = false;
         part->rim.tau = 0.0;
+    } else {
+        x->driven = ITM_NONE;
     }
     return status;
 }

@@ -152,5 +152,6 @@ ItmRimNotes itm_cosim_get_rim_notes(const ItmCosim* x, int mechanism)
         return (ItmRimNotes){0};
     }
     const ItmMechanism* part = &x->mechanisms[mechanism];
-    return (ItmRimNotes){.switches = (long)*part->nswitch, .rank_losses = (long)*part->nlost};
+    return (ItmRimNotes){
+        .switches = (long)*part->nswitch, .rank_losses = (long)*part->nlost, .renewals = (long)*part->nrenewal};
 }

@@ -202,11 +202,29 @@ static ItmStatus predict_models(ItmCosim* x, ItmGroup* group, int tick)
     return ITM_OK;
 }
 
+// A new interface model after `done` micro steps, where contacts of its mechanism change.
+static ItmStatus renew(ItmCosim* x, ItmGroup* group, ItmInterfaceModel* model, int done)
+{
+    if (done < model->last || done == model->K) {
+        return ITM_OK;
+    }
+    double start = itm_clock();
+    ItmMechanism* part = &x->mechanisms[x->bonds[model->bonds[0]].mechanism];
+    ItmStatus status = itm_renewal_run(x, part);
+    if (status != ITM_OK) {
+        group->error = part->error;
+    }
+    group->cost -= itm_clock() - start;  // the mechanism has counted it
+    return status;
+}
+
 static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
 {
-    for (int k = 0; k < group->ninterface_model; k++) {
+    ItmStatus status = ITM_OK;
+    for (int k = 0; k < group->ninterface_model && status == ITM_OK; k++) {
         ItmInterfaceModel* interface_model = group->interface_models[k];
-        if (tick % (group->nticks / interface_model->K) != 0) {
+        int period = group->nticks / interface_model->K;
+        if (tick % period != 0) {
             continue;
         }
         collect_forces(x, interface_model);
@@ -216,7 +234,7 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
             interface_model->lambda[i] =
                 is_shared ? 0.5 * (bond->lambda_start + bond->lambda) : interface_model->lambda[i];
         }
-        ItmStatus status = advance(group, interface_model, x->step / interface_model->K);
+        status = advance(group, interface_model, x->step / interface_model->K);
         if (status != ITM_OK) {
             return refuse_model(group, interface_model, status);
         }
@@ -227,8 +245,9 @@ static ItmStatus advance_models(ItmCosim* x, ItmGroup* group, int tick)
                 bond->w_now = interface_model->rim->w[i];
             }
         }
+        status = renew(x, group, interface_model, tick / period + 1);
     }
-    return ITM_OK;
+    return status;
 }
 
 // After a subsystem's step: forces, impulses, work by the rates it received.
@@ -365,8 +384,9 @@ static ItmStatus end_bonds(ItmCosim* x, ItmGroup* group)
         ItmInterfaceModel* interface_model = group->interface_models[k];
         for (int i = 0; i < interface_model->n; i++) {
             ItmBond* bond = &x->bonds[interface_model->bonds[i]];
-            bond->memory->P1 = interface_model->rim->P1[i];
-            bond->work_model = interface_model->rim->work[i];
+            double share = interface_model->first == 0 ? 1.0 : interface_model->rim->H / x->step;
+            bond->memory->P1 = bond->renewed.P1 + share * interface_model->rim->P1[i];
+            bond->work_model = bond->renewed.work + interface_model->rim->work[i];
         }
         status = itm_assembly_model_end(x, interface_model);
         if (status != ITM_OK) {
@@ -449,15 +469,20 @@ static int find_next_sample(const ItmCosim* x, const ItmGroup* group, int tick)
     return (int)next;
 }
 
-// Micro steps from `tick` to the next sample, in the process of the subsystem. Returns that tick.
+// Micro steps from `tick` to the next sample or renewal of the interface model, in the process of the subsystem. Returns that tick.
 static int run_alone(ItmCosim* x, ItmGroup* group, ItmSubsystemInstance* subsystem, int tick)
 {
+    ItmInterfaceModel* model = group->ninterface_model > 0 ? group->interface_models[0] : NULL;
+    int last = find_next_sample(x, group, tick);
+    last = model != NULL && model->last < last ? model->last : last;
     ItmMicroSteps steps = {.system = x,
                            .group = group,
-                           .model = group->ninterface_model > 0 ? group->interface_models[0] : NULL,
+                           .model = model,
                            .subsystem = subsystem,
                            .first = tick,
-                           .last = find_next_sample(x, group, tick)};
+                           .last = last,
+                           .is_new = model != NULL && tick == model->first,
+                           .is_done = model != NULL && last == model->last};
     ItmError cause;
     cause.message[0] = cause.field[0] = '\0';
     group->status = sample_subsystems(x, group, tick);
@@ -469,19 +494,24 @@ static int run_alone(ItmCosim* x, ItmGroup* group, ItmSubsystemInstance* subsyst
                           cause.message);
         }
     }
-    return steps.last;
+    if (group->status == ITM_OK && model != NULL) {
+        group->status = renew(x, group, model, last);
+    }
+    return last;
 }
 
 void itm_group_run(ItmCosim* x, ItmGroup* group)
 {
     double start = itm_clock();
     group->status = begin_bonds(x, group);
-    ItmSubsystemInstance* alone = group->status == ITM_OK ? find_alone(x, group) : NULL;
-    for (int tick = 0; alone != NULL && tick < group->nticks && group->status == ITM_OK;) {
-        tick = run_alone(x, group, alone, tick);
-    }
-    if (alone == NULL && group->status == ITM_OK) {
-        group->status = itm_group_run_ticks(x, group, 0, group->nticks);
+    for (int tick = 0; tick < group->nticks && group->status == ITM_OK;) {
+        ItmSubsystemInstance* alone = find_alone(x, group);
+        if (alone != NULL) {
+            tick = run_alone(x, group, alone, tick);
+        } else {
+            group->status = itm_group_run_ticks(x, group, tick, group->nticks);
+            tick = group->nticks;
+        }
     }
     if (group->status == ITM_OK) {
         group->status = end_bonds(x, group);

@@ -19,7 +19,9 @@ static void book(const ItmCosim* x, ItmMechanism* part, ItmBond* bond)
     ItmBondMemory* memory = bond->memory;
     bool is_impulse = part->uses_impulse && itm_cosim_is_rim(bond->options.coupling);
     double w_end = part->rim.w[bond->slot], force = is_impulse ? memory->force : bond->held;
-    double beyond = is_impulse ? (memory->P0 - memory->P1) * (w_end - bond->w_now) : 0.0;
+    // of the last model alone, where it was renewed
+    double P1 = part->interface_model.first == 0 ? memory->P1 : part->rim.P1[bond->slot];
+    double beyond = is_impulse ? (memory->P0 - bond->renewed.P0 - P1) * (w_end - bond->w_now) : 0.0;
     double work = part->foreign != NULL ? part->foreign->work[bond->slot] : bond->work_model + beyond;
     double got = is_impulse ? work : bond->work_held;
     double power = force * w_end - memory->force * bond->w_now;

@@ -190,17 +190,19 @@ void itm_mechanism_note_failure(ItmMechanism* part, ItmStatus status)
 // How far ahead of the communication point the model is evaluated, and the steps of contacts that it stands for. It is carried over the
 // whole macro step, so the middle is best: at the start, errors are of order 1. A mechanism's own steps (exchange hold at frames) are
 // evaluated at their start, h/2 before their middle. Held forces, of actuators or of modes, are in balance with those of the start.
-static double find_shift(const ItmCosim* x, const ItmMechanism* part)
+static double find_shift(const ItmCosim* x, const ItmMechanism* part, double span)
 {
     double own = part->assembly != ITM_NONE && part->model->nflexible == 0 ? x->step / part->nsub : x->step;
-    return part->uses_impulse ? 0.5 * x->step : 0.5 * (x->step - own);
+    return part->uses_impulse ? 0.5 * span : 0.5 * (x->step - own);
 }
 
-void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
+void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part, int first)
 {
     double start = itm_clock(), before = part->rim.cost;
     bool keeps_contacts = part->uses_impulse || part->assembly != ITM_NONE;
-    set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
+    if (first == 0) {
+        set_inputs(x, part, NULL, NULL);  // bonds with predicted rates have these over the whole step
+    }
     for (int i = 0; i < part->nbond; i++) {
         x->bonds[part->bonds[i]].shown = x->bonds[part->bonds[i]].held;
     }
@@ -219,12 +221,17 @@ void itm_mechanism_reduce(ItmCosim* x, ItmMechanism* part)
     // where partners see a smooth model, they get a copy of it (assembly.c)
     ItmRimContact contact = keeps_contacts ? ITM_RIM_SOLVE : ITM_RIM_ELIMINATE;
     double t = itm_data_get_time(part->data);
-    double shift = find_shift(x, part), lag = part->uses_impulse ? 0.0 : part->data->options.step;
-    ItmStatus status = part->assembly != ITM_NONE
-                           ? itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift, lag)
-                           : ITM_OK;
+    ItmStatus status = itm_renewal_choose(x, part, first);
+    double H = itm_renewal_get_span(x, part), shift = find_shift(x, part, H);
+    double lag = part->uses_impulse ? 0.0 : part->data->options.step;
+    if (part->uses_impulse && part->assembly == ITM_NONE) {
+        part->data->h = H;
+    }
+    if (status == ITM_OK && part->assembly != ITM_NONE) {
+        status = itm_rim_look_ahead(part->model, part->data, &part->rim, t, x->step, shift, lag);
+    }
     if (status == ITM_OK) {
-        status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, x->step, shift, contact)
+        status = part->uses_impulse ? itm_rim_extract(part->model, part->data, &part->rim, t, H, shift, contact)
                                     : itm_rim_extract_view(part->model, part->data, &part->rim, t, x->step, shift,
                                                            x->options.flexible_interface, contact);
     }
@@ -251,7 +258,9 @@ void itm_mechanism_take_over(ItmMechanism* part)
         part->cost += itm_clock() - start;
         return;
     }
+    double done = *part->data->steps;
     ItmStatus status = itm_rim_take_over(part->model, part->data, &part->rim);
+    itm_renewal_count_time(part, done);
     itm_mechanism_count(part);
     if (status != ITM_OK) {
         itm_mechanism_note_failure(part, status);

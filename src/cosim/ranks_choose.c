@@ -117,7 +117,8 @@ static void find_units(Chooser* c)
         if (part->assembly != ITM_NONE) {
             join_units(c, i, x->assemblies[part->assembly].mechanisms[0]);
         }
-        if (part->assembly != ITM_NONE || part->foreign != NULL || part->rim.effective != NULL) {
+        if (part->assembly != ITM_NONE || part->foreign != NULL || part->rim.effective != NULL ||
+            itm_renewal_is_used(x, part)) {
             join_partners(c, i);
         }
     }
@@ -208,7 +209,7 @@ static ItmStatus place_unit(Chooser* c, int part, int rank, ItmError* error)
             return itm_error_set(
                 error, ITM_ERR_INPUT, "itm_ranks_choose", get_name(c, part),
                 "'%s' and '%s' must be on the same rank, not on %d and %d: a wire, a frame or an interface "
-                "model that cannot be divided connects them",
+                "model that cannot be divided connects them (one with contacts can be with contact_renewals: 0)",
                 get_name(c, i), get_name(c, part), c->ranks[i], rank);
         }
         c->ranks[i] = rank;

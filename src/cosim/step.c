@@ -390,7 +390,7 @@ static void reduce_one(void* context, int job)
     }
     itm_wires_feed_mechanism(x, part);
     if (part->has_rim) {
-        itm_mechanism_reduce(x, part);
+        itm_mechanism_reduce(x, part, 0);
     }
 }
 

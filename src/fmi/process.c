@@ -678,6 +678,8 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
                        .nticks = steps->group->nticks,
                        .first = steps->first,
                        .last = steps->last,
+                       .is_new = steps->is_new,
+                       .is_done = steps->is_done,
                        .is_watched = true};
     run->bonds = round_up(sizeof *run);
     run->memories = run->bonds + round_up(n * sizeof(ItmBond));
@@ -694,7 +696,7 @@ static void pack_run(ItmFmuProcess* x, const ItmMicroSteps* steps, ItmFmuRun* ru
         run->rows_size = rows->n > 0 ? itm_rim_measure_message(rim->n, rows->n, rows->ncoupling) : 0;
         snprintf(run->name, sizeof run->name, "%s", model->name);
         copy_model(model->rim, (double*)(void*)((char*)run + run->reals), false);
-        if (run->rows_size > 0 && steps->first == 0) {
+        if (run->rows_size > 0 && steps->is_new) {
             itm_rim_write_rows(rim, (char*)x->shared + x->rows_at);
         }
     }
@@ -743,8 +745,7 @@ static bool unpack_run(ItmFmuProcess* x, ItmMicroSteps* steps, ItmFmuRun* run)
         steps->model->rim->tau = run->tau;
         steps->model->rim->theta = run->theta;
     }
-    bool has_results =
-        steps->model != NULL && steps->model->rim->contacts.problem.n > 0 && steps->last == steps->group->nticks;
+    bool has_results = steps->model != NULL && steps->model->rim->contacts.problem.n > 0 && steps->is_done;
     return !has_results || itm_rim_read_results(steps->model->rim, steps->model->lambda, (char*)x->shared + x->rows_at);
 }
 

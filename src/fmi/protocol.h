@@ -79,6 +79,7 @@ typedef struct ItmFmuRun {
     double  model_step;          // its micro step                                     s
     double  step;                // of the FMU                                         s
     int     nticks, first, last; // ticks of a macro step; those to run: first ... last - 1
+    int     is_new, is_done;     // the model as it is begins, ends with them
     int     n;                   // interfaces of the model, 0: there is none
     int     nbond;               // bonds of the FMU
     int     use_heun;
@@ -86,7 +87,7 @@ typedef struct ItmFmuRun {
     int     port[ITM_FMU_MOST_PORTS]; // of each bond
     int     row[ITM_FMU_MOST_PORTS];  // of each bond in the interface model, ITM_NONE: predicted rates
     char    name[64];            // of the interface model, for messages
-    uint64_t rows_size;          // its bounded rows are in the area `rows` where first is 0, results are due there where last is nticks; 0: none
+    uint64_t rows_size;          // its bounded rows are in the area `rows` where is_new, results are due there where is_done; 0: none
     uint64_t bonds, memories, reals;  // offsets from the start of this struct
 } ItmFmuRun;
 // clang-format on

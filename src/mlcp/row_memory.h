@@ -11,10 +11,12 @@
 #include <stdint.h>
 
 // No padding: its bytes are part of a saved state.
+#define ITM_ROW_DIRECTION 32767.0
 typedef struct ItmRowRecord {
     uint64_t key;
-    double x;       // N s
-    int64_t state;  // ItmRowState
+    double x;              // N s
+    int16_t state;         // ItmRowState
+    int16_t direction[3];  // of a contact normal, over ITM_ROW_DIRECTION; 0: none
 } ItmRowRecord;
 
 // clang-format off

@@ -255,8 +255,7 @@ double itm_data_get_time(const ItmData* d)
 double itm_data_get_step_size(const ItmData* d)
 {
     ITM_GUARD(d != NULL, 0.0);
-    bool is_known = itm_stepper_is_variable(d->options.stepper) && *d->step_size > 0.0;
-    return is_known ? *d->step_size : d->options.step;
+    return *d->step_size > 0.0 ? *d->step_size : d->options.step;
 }
 
 void itm_data_set_stop_time(ItmData* d, double time)

@@ -190,7 +190,7 @@ struct ItmData {
     double*  step_hint;     // reference integrator: its next step, 0: not known     (1) s
     double*  v_raw;         // velocities before the joints were projected, where there are clearance ones (nv or 0)
     double*  time;          // steppers of variable step: time so far                (1) s
-    double*  step_size;     // and their last step                                   (1) s
+    double*  step_size;     // and their last step; other steppers: 0, or the part of a step that was taken last (1) s
     ItmEnergyAccounts energy;
     ItmClearanceState clearance;
 

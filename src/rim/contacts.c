@@ -61,6 +61,9 @@ void itm_rim_contacts_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m)
     itm_bounded_lay_out(m, &table, &measuring, m->ncontact_max);
     rim->ahead_key = ITM_TAKE(arena, uint64_t, table.capacity.row);
     rim->ahead_rate = ITM_TAKE(arena, double, table.capacity.row);
+    rim->ahead_normal = ITM_TAKE(arena, ItmVec3, table.capacity.row);
+    rim->seen = ITM_TAKE(arena, ItmRimSeen, m->contact != NULL ? m->ncontact_max : 0);
+    rim->is_reached = ITM_TAKE(arena, bool, m->nbody);
     itm_rim_contacts_lay_out_rows(rim, arena, table.capacity.island, table.capacity.coupling);
 }
 
@@ -208,7 +211,7 @@ static void take_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i)
     r->table[i] = index;
     r->ac[i] += row->bias;
     row->bias = 0.0;
-    r->x[i] = b->x[index];
+    r->x[i] = *d->step_size > 0.0 ? b->x[index] * (rim->H / *d->step_size) : b->x[index];
     r->problem.state[i] = b->state[index];
     r->gap_drift[i] = 0.0;
     r->has_bounces = r->has_bounces || row->restitution > 0.0;

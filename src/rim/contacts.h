@@ -40,6 +40,12 @@ void itm_rim_steady_move(ItmRim* rim, double h, const double* lambda);
 // Book what the steady micro steps left: impulses, and rates of rows that nobody watched.
 void itm_rim_steady_end(ItmRim* rim, double h);
 
+// Whether a bounded row is one of a contact.
+static inline bool itm_rim_contacts_is_row(const ItmRow* row)
+{
+    return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
+}
+
 // Largest rate that counts as none.
 static inline double itm_rim_contacts_get_tolerance(const ItmRim* rim)
 {

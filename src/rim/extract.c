@@ -2,6 +2,7 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "contact/contact.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -369,51 +370,25 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- all of it
 
-static bool is_contact(const ItmRow* row)
-{
-    return row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
-}
-
-ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift, double lag)
-{
-    rim->nahead = 0;
-    rim->ahead_lag = lag;
-    if (d->bounded == NULL || m->contact == NULL) {
-        return ITM_OK;
-    }
-    const ItmBounded* b = d->bounded;
-    // at the start for an evaluation at the middle, at the middle for one at the start
-    rim->ahead_time = shift > 0.0 ? -shift : 0.5 * H;
-    memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);
-    itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift + rim->ahead_time);
-    itm_kinematics_compute_positions(m, d, d->q);
-    itm_kinematics_compute_velocities(m, d, d->v);
-    ItmStatus status = itm_euler_collect_bounded(m, d, t, H);
-    for (int i = 0; i < b->nrow && status == ITM_OK; i++) {
-        if (is_contact(&b->rows[i])) {
-            rim->ahead_key[rim->nahead] = b->rows[i].key;
-            rim->ahead_rate[rim->nahead++] = b->rows[i].rate;
-        }
-    }
-    memcpy(d->q, rim->q_start, sizeof(double) * (size_t)m->nq);
-    d->position_state = ITM_POSITION_STALE;
-    return status;
-}
-
 // A' v of the contact rows that both looks have; the lists are in the same order but for rows that come and go. An own step h of the
 // mechanism (the lag) brings the rate of a closed contact to 0 with the Jacobian of its start, so that A v at its end is h A' v. The
 // model, whose rows change all the time, starts from the rate without that: with one micro step h it is then the mechanism's own step.
-static void set_contact_bias(ItmBounded* b, ItmRim* rim)
+static void set_contact_bias(const ItmData* d, ItmRim* rim)
 {
+    ItmBounded* b = d->bounded;
+    double apart = rim->ahead_time - rim->shift;  // 0: forces of the start, with the rows as they are
     for (int i = 0, at = 0; i < b->nrow && rim->nahead > 0; i++) {
         ItmRow* row = &b->rows[i];
         int k = 0;
         while (k < rim->nahead && rim->ahead_key[(at + k) % rim->nahead] != row->key) {
             k++;
         }
-        if (is_contact(row) && k < rim->nahead) {
+        if (itm_rim_contacts_is_row(row) && k < rim->nahead) {
             at = (at + k) % rim->nahead;
-            row->bias = (rim->ahead_rate[at] - row->rate) / rim->ahead_time;
+            if (!itm_contact_is_turn(rim->ahead_normal[at], d->contact->contacts[row->owner].point.normal)) {
+                continue;
+            }
+            row->bias = apart != 0.0 ? (rim->ahead_rate[at] - row->rate) / apart : 0.0;
             row->rate -= rim->ahead_lag * row->bias;
         }
     }
@@ -442,7 +417,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     }
     ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, true);
     if (status == ITM_OK && d->bounded != NULL) {
-        set_contact_bias(d->bounded, rim);
+        set_contact_bias(d, rim);
     }
     return status;
 }

@@ -101,6 +101,15 @@ typedef struct ItmRimContacts {
     long    nsolve, ntrial, nsteady; // micro steps so far by MLCP, by trial, steady
 } ItmRimContacts;
 
+// A contact at the communication point, as the search for changes has seen it.
+typedef struct ItmRimSeen {
+    uint64_t key;            // of its normal row
+    int     first, second;   // shapes
+    double  gap, rate;       //                                                                     m, m/s
+    ItmVec3 normal;
+    bool    is_held;         // its row was active at the end of the last step
+} ItmRimSeen;
+
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
     const ItmModel* model;
@@ -132,11 +141,15 @@ typedef struct ItmRim {
     int     neliminated;
     int*    eliminated;     // bounded rows in the table that were eliminated as active; itm_data_name_row names them (neliminated)
     double* mobility_free;  // diagonal of W without any rows                           (n)         1/kg
-    int     nahead;         // itm_rim_look_ahead: contact rows half a macro step from the evaluation
+    int     nahead;         // itm_rim_look_ahead: contact rows away from the evaluation
     uint64_t* ahead_key;    // their names                                              (nahead)
     double* ahead_rate;     // A(q (+) delta v) v                                       (nahead)    m/s
-    double  ahead_time;     // delta, from the evaluation                                           s
+    ItmVec3* ahead_normal;  // of their contacts                                        (nahead)
+    double  ahead_time;     // of that look, from the start of the macro step                       s
     double  ahead_lag;      // the mechanism's own rows are those of the start of a step this long  s
+    int     nseen;          // itm_rim_find_span: contacts at the start that an interface feels
+    ItmRimSeen* seen;       //                                                          (nseen)
+    bool*   is_reached;     // components that an interface acts on, also over contacts (nbody)
     bool*   is_macro;       // components whose bounded rows are not in the RIM: one solve a macro step (nbody)
 
     // micro steps
@@ -176,6 +189,11 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
 // half a macro step from the evaluation. It holds for vertices, edges and round shapes alike. A mechanism's own short steps look at
 // their contacts anew every time and do without. lag: their length; 0 where the mechanism takes over the model's impulses.
 ItmStatus itm_rim_look_ahead(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift, double lag);
+
+// The time within H for which contact rows of the present state hold, looking ahead along the present velocities: H, or less where the geometry
+// of contacts that an interface feels changes, but not less than `least`. It also does what itm_rim_look_ahead does, for an
+// extraction in the middle of that time. For models with contacts.
+ItmStatus itm_rim_find_span(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double least, double* span);
 
 // The same for a model that others step with while the mechanism takes steps of its own: d->q is put back. Flexible bodies are taken as in
 // `elastic`, which but for ITM_FLEXIBLE_INTERFACE_IMPLICIT needs shift 0; the factors are then not those of the mechanism's own step.

@@ -35,6 +35,24 @@ static void hold(const ItmModel* m, ItmRow* row, double x, signed char state)
     }
 }
 
+// The direction of a row in its record.
+static void note_direction(const ItmData* d, const ItmRow* row, ItmRowRecord* record)
+{
+    if (row->kind == ITM_BOUND_NORMAL) {
+        ItmVec3 n = d->contact->contacts[row->owner].point.normal;
+        record->direction[0] = (int16_t)lrint(ITM_ROW_DIRECTION * n.x);
+        record->direction[1] = (int16_t)lrint(ITM_ROW_DIRECTION * n.y);
+        record->direction[2] = (int16_t)lrint(ITM_ROW_DIRECTION * n.z);
+    }
+}
+
+static bool has_turned(const ItmData* d, const ItmRow* row, const ItmRowRecord* last)
+{
+    ItmVec3 n = itm_vec(last->direction[0], last->direction[1], last->direction[2]);
+    return row->kind == ITM_BOUND_NORMAL && !itm_contact_is_turn(itm_vec_scale(1.0 / ITM_ROW_DIRECTION, n),
+                                                                 d->contact->contacts[row->owner].point.normal);
+}
+
 // A rope that stretches under load does not penetrate anything.
 static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
 {
@@ -51,6 +69,7 @@ static void recall(const ItmModel* m, ItmData* d)
             d->info.penetration = -b->rows[i].gap;
         }
         const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
+        last = last != NULL && has_turned(d, &b->rows[i], last) ? NULL : last;
         b->x[i] = last != NULL ? last->x : 0.0;
         b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
         hold(m, &b->rows[i], b->x[i], b->state[i]);
@@ -486,7 +505,8 @@ static bool finish_rows(ItmData* d)
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
         elastic += elastic_of(row, row->gap_after);
-        b->memory.next[i] = (ItmRowRecord){row->key, b->x[i], remembered_state(b, i)};
+        b->memory.next[i] = (ItmRowRecord){.key = row->key, .x = b->x[i], .state = remembered_state(b, i)};
+        note_direction(d, row, &b->memory.next[i]);
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
         has_correction = has_correction || b->x_correction[i] != 0.0;
     }

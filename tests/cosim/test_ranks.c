@@ -270,7 +270,8 @@ static void a_mechanism_and_its_circuit_on_two_ranks_have_the_bits_of_one_proces
 static void contacts_in_an_interface_model_travel_with_it(void** state)
 {
     (void)state;
-    static const Case CASE = {ITM_SOURCE_DIR "/examples/log-crane.yaml", {""}, 0, 400, 2, CRANE_APART};
+    static const Case CASE = {
+        ITM_SOURCE_DIR "/examples/log-crane.yaml", {"cosim.contact_renewals=0"}, 1, 400, 2, CRANE_APART};
     expect_same_bits(&CASE);
 }
 
@@ -280,8 +281,8 @@ static void controls_sample_a_mechanism_on_another_rank(void** state)
     (void)state;
     static const Case CASES[] = {
         {ITM_SOURCE_DIR "/examples/excavator.yaml",
-         {""},
-         0,
+         {"cosim.contact_renewals=0"},
+         1,
          100,
          2,
          .places = {{"exc", 1}, {"hydraulics", 0}},
@@ -458,7 +459,7 @@ static void parts_without_a_connection_are_spread_whatever_messages_take(void** 
 static void a_mechanism_stays_with_its_only_circuit(void** state)
 {
     (void)state;
-    System s = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", NULL, 0);
+    System s = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", (const char*[]){"cosim.contact_renewals=0"}, 1);
     int ranks[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
     ItmError error = {0};
     CHECK_OK(itm_ranks_choose(ranks, s.x, 2, 0.0, NULL, 0, &error), &error);
@@ -469,6 +470,15 @@ static void a_mechanism_stays_with_its_only_circuit(void** state)
     assert_int_equal(itm_ranks_choose(ranks, s.x, 2, 0.0, (ItmPlacement[]){{"crnae", 1}}, 1, &error), ITM_ERR_INPUT);
     assert_string_equal(error.message, "there is no mechanism or subsystem 'crnae'");
     system_finish(&s);
+    // a mechanism renews its interface model where its partners take their micro steps
+    System renewed = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", NULL, 0);
+    CHECK_OK(itm_ranks_choose(ranks, renewed.x, 2, NULL, 0, &error), &error);
+    assert_int_equal(ranks[0], ranks[1]);
+    assert_int_equal(
+        itm_ranks_choose(ranks, renewed.x, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, &error),
+        ITM_ERR_INPUT);
+    assert_non_null(strstr(error.message, "contact_renewals: 0"));
+    system_finish(&renewed);
     System cut = system_load(ITM_SOURCE_DIR "/examples/crane-cut.yaml", NULL, 0);
     assert_int_equal(itm_ranks_choose(ranks, cut.x, 2, 0.0, (ItmPlacement[]){{"load", 1}, {"crane", 0}}, 2, &error),
                      ITM_ERR_INPUT);

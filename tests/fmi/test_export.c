@@ -1,5 +1,6 @@
 // Exported FMUs: a machine cut in two FMUs, each in a process of its own, moves as at home.
 #include "../check.h"
+#include "../tooth.h"
 
 #include "export/unit.h"
 #include "fmi/description.h"
@@ -20,6 +21,14 @@
 #define CRANE ITM_SOURCE_DIR "/examples/crane-single.yaml"
 
 #define MANIPULATOR ITM_SOURCE_DIR "/examples/manipulator.yaml"
+
+static void write_file(const char* path, const char* text)
+{
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
 
 static void export_part_of(const char* model, const char* part, int version, const char* macro_step, const char* path)
 {
@@ -182,13 +191,18 @@ static void a_manipulator_in_fmus_hits_and_pushes_a_block_as_at_home(void** stat
         {"arm and hydraulics in a process each", true, true, 2, "", ""},
     };
     ItmError error = {0};
-    ItmModelFile* file = NULL;
-    ItmCosim* native = NULL;
-    CHECK_OK(itm_file_load(&file, MANIPULATOR, NULL, 0, &error), &error);
-    CHECK_OK(itm_file_create_cosim(&native, file, NULL, &error), &error);
-    export_hydraulics(native);
+    ItmModelFile* files[2] = {NULL, NULL};
+    ItmCosim *natives[2] = {NULL, NULL}, *native;
+    // an arm in an FMU makes one interface model a macro step, one at home renews it where contacts change
+    static const char* const FROZEN = "cosim.contact_renewals=0";
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(itm_file_load(&files[i], MANIPULATOR, &FROZEN, i, &error), &error);
+        CHECK_OK(itm_file_create_cosim(&natives[i], files[i], NULL, &error), &error);
+    }
+    export_hydraulics(natives[0]);
     for (size_t c = 0; c < sizeof CASES / sizeof CASES[0]; c++) {
         ItmCosim* x = NULL;
+        native = natives[CASES[c].has_arm];
         if (CASES[c].has_arm) {
             export_part_of(MANIPULATOR, "arm", CASES[c].version, "cosim.macro_step=20ms", "arm.fmu");
         }
@@ -214,8 +228,10 @@ static void a_manipulator_in_fmus_hits_and_pushes_a_block_as_at_home(void** stat
         itm_cosim_destroy(x);
         itm_file_destroy(pair);
     }
-    itm_cosim_destroy(native);
-    itm_file_destroy(file);
+    for (int i = 0; i < 2; i++) {
+        itm_cosim_destroy(natives[i]);
+        itm_file_destroy(files[i]);
+    }
 }
 
 // The process of the hydraulics solves the contacts with the same operations: all results have the same bits.
@@ -242,6 +258,46 @@ static void contacts_in_a_process_give_the_bits_of_those_in_place(void** state)
         free(y[k]);
         itm_cosim_destroy(x[k]);
         itm_file_destroy(files[k]);
+    }
+}
+
+// A mechanism at home renews its interface model in the middle of the micro steps that the process of the oil takes.
+static void renewed_models_reach_a_partner_in_a_process(void** state)
+{
+    (void)state;
+    static const char PARTNER[] =
+        TOOTH_MECHANISM "subsystems:\n  hydraulics:\n    type: fmu\n    file: hydraulics.fmu\n    step: 0.1 ms\n"
+                        "    ports:\n      cyl: {force: hydraulics-cyl.force, rate: hydraulics-cyl.rate,\n"
+                        "            position: hydraulics-cyl.position}\n" TOOTH_BONDS;
+    const char *texts[] = {TOOTH, PARTNER}, *part = "hydraulics";
+    const char* overrides[] = {"cosim.macro_step=0.1 ms", "subsystems.hydraulics.elements.cyl.start_length=2 m"};
+    ItmError error = {0};
+    ItmModelFile* files[2] = {NULL, NULL};
+    ItmCosim* x[2] = {NULL, NULL};
+    ItmExportOptions options = itm_default_export_options();
+    options.parts = &part;
+    options.npart = 1;
+    options.overrides = overrides;
+    options.noverride = 2;
+    options.binary = ITM_FMU_BINARY;
+    write_file("tooth.yaml", TOOTH);
+    CHECK_OK(itm_export_fmu("tooth.yaml", "hydraulics.fmu", &options, &error), &error);
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(itm_file_parse(&files[i], texts[i], strlen(texts[i]), "./tooth.yaml", NULL, 0, &error), &error);
+        CHECK_OK(itm_file_create_cosim(&x[i], files[i], NULL, &error), &error);
+    }
+    for (int k = 0; k < 10; k++) {
+        for (int i = 0; i < 2; i++) {
+            CHECK_OK(itm_cosim_step(x[i]), itm_cosim_get_error(x[i]));
+        }
+        // as in the manipulator: smooth micro steps take over sums of impulses
+        CHECK_NEAR(read_output(x[1], "m.tooth.position.x"), read_output(x[0], "m.tooth.position.x"), 1e-12);
+        CHECK_NEAR(read_output(x[1], "m.tooth.position.z"), read_output(x[0], "m.tooth.position.z"), 1e-12);
+    }
+    assert_true(itm_cosim_get_rim_notes(x[1], 0).renewals > 0);
+    for (int i = 0; i < 2; i++) {
+        itm_cosim_destroy(x[i]);
+        itm_file_destroy(files[i]);
     }
 }
 
@@ -467,14 +523,6 @@ static void a_recorded_signal_goes_into_the_fmu(void** state)
     itm_file_destroy(native_file);
 }
 
-static void write_file(const char* path, const char* text)
-{
-    FILE* file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 // Last row of a result file, by name; both runs end at the same time.
 static double compare_last_rows(const char* run, const char* reference)
 {
@@ -672,6 +720,7 @@ int main(void)
         cmocka_unit_test(a_crane_in_two_fmus_moves_as_at_home),
         cmocka_unit_test(a_manipulator_in_fmus_hits_and_pushes_a_block_as_at_home),
         cmocka_unit_test(contacts_in_a_process_give_the_bits_of_those_in_place),
+        cmocka_unit_test(renewed_models_reach_a_partner_in_a_process),
         cmocka_unit_test(other_sources_of_the_interface_model_need_no_port),
         cmocka_unit_test(a_saved_state_continues_elsewhere_bit_for_bit),
         cmocka_unit_test(the_radius_of_two_fmus_is_that_of_the_native_model),

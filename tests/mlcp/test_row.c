@@ -260,7 +260,8 @@ static void memory_finds_rows_of_the_last_step_only(void** state)
     for (int step = 0; step < 2; step++) {
         memory.nnext = n - step;
         for (int i = 0; i < n - step; i++) {
-            memory.next[i] = (ItmRowRecord){(uint64_t)(1000 * step + i) << 32, i + 0.5 * step, ITM_ROW_ACTIVE};
+            memory.next[i] =
+                (ItmRowRecord){.key = (uint64_t)(1000 * step + i) << 32, .x = i + 0.5 * step, .state = ITM_ROW_ACTIVE};
         }
         itm_row_memory_commit(&memory);
     }

@@ -43,7 +43,7 @@ static void begin(Fixture* f)
     ItmMechanism* part = &f->x->mechanisms[0];
     f->rim = &part->rim;
     itm_mechanism_measure(f->x, part);
-    itm_mechanism_reduce(f->x, part);
+    itm_mechanism_reduce(f->x, part, 0);
     CHECK_OK(part->status, &part->error);
     CHECK_OK(itm_rim_begin(f->rim, MICRO, true), &part->error);
     const ItmRowProblem* rows = &f->rim->contacts.problem;

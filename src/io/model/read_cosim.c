@@ -301,6 +301,7 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         EXCHANGE,
         VARIABLES,
         FLEXIBLE_INTERFACE,
+        CONTACT_RENEWALS,
         THREADS,
         OVERRIDES,
         BONDS,
@@ -310,7 +311,7 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
         NKEY
     };
     static const char* const KEYS[NKEY] = {
-        "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface",
+        "macro_step", "scheme",    "coupling", "exchange", "variables", "flexible_interface", "contact_renewals",
         "threads",    "overrides", "bonds",    "wires",    "aliases",   "placement"};
     const ItmNode* v[NKEY];
     ItmFileCosim* cosim = &r->file->cosim;
@@ -329,6 +330,7 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     o->flexible_interface = (ItmFlexibleInterface)get_choice(
         r, v[FLEXIBLE_INTERFACE], "a model of flexible bodies at interfaces", get_flexible_interface_name,
         ITM_FLEXIBLE_INTERFACE_COUNT, (int)o->flexible_interface);
+    o->contact_renewals = itm_reader_get_int(r, v[CONTACT_RENEWALS], 0, 10000, o->contact_renewals);
     o->nthread = itm_reader_get_int(r, v[THREADS], 1, 256, o->nthread);
     ItmBondOptions common =
         get_bond_options(r, (BondNodes){v[COUPLING], v[EXCHANGE], v[VARIABLES]}, itm_default_bond_options());
