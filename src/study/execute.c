@@ -127,8 +127,9 @@ static const ItmSamples* find_reference(const Execution* e)
     return samples->nrow > 0 ? samples : NULL;
 }
 
-static void compute_responses(Execution* e)
+static bool compute_responses(Execution* e)
 {
+    bool has_memory = true;
     const ItmStudy* s = e->study;
     const ItmSamples* reference = find_reference(e);
     for (int i = 0; i < s->responses.count; i++) {
@@ -137,9 +138,12 @@ static void compute_responses(Execution* e)
             response->statistic == ITM_STATISTIC_RMS_DIFFERENCE || response->statistic == ITM_STATISTIC_MAX_DIFFERENCE;
         // a run that did not come to its end has no error to compare: the shorter it was, the smaller
         bool has_value = !is_difference || itm_study_is_finished(e->outcome);
-        e->outcome->responses[i] =
-            has_value ? itm_response_compute(s, response, &e->samples, e->parameters, reference) : (double)NAN;
+        e->outcome->responses[i] = NAN;
+        has_memory = (!has_value || itm_response_compute(&e->outcome->responses[i], s, response, &e->samples,
+                                                         e->parameters, reference)) &&
+                     has_memory;
     }
+    return has_memory;
 }
 
 // Signals at npoint evenly spaced times, straight lines between the rows.
@@ -214,11 +218,11 @@ static void finish(Execution* e, ItmStatus status)
     size_t width = (size_t)e->study->signals.count + 1;
     if (has_all && e->samples.nrow > 0) {
         r->end_time = e->samples.values[width * (size_t)(e->samples.nrow - 1)];
-        compute_responses(e);
+        has_all = compute_responses(e);
         if (e->study->ntrace > 0 && e->id < e->study->nrun) {
             compute_traces(e);
         }
-        has_all = e->id < e->study->nrun || write_samples(e);
+        has_all = has_all && (e->id < e->study->nrun || write_samples(e));
     }
     if (!has_all) {
         r->verdict = ITM_STUDY_FAILED;

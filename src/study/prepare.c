@@ -183,8 +183,9 @@ static int record(ItmStudy* s, ItmOutputInfo info)
     if (index != ITM_NONE) {
         return index;
     }
-    bool is_added = itm_study_add_text(s, &s->signals, info.name, strlen(info.name)) &&
-                    itm_study_add_text(s, &s->signal_units, info.unit, strlen(info.unit));
+    // the unit first: no signal is found without one
+    bool is_added = itm_study_add_text(s, &s->signal_units, info.unit, strlen(info.unit)) &&
+                    itm_study_add_text(s, &s->signals, info.name, strlen(info.name));
     return is_added ? s->signals.count - 1 : ITM_NONE;
 }
 
@@ -393,7 +394,9 @@ static ItmStatus compile(Outputs* o, ItmStudyResponse* r, ItmError* error)
     ItmExpressionError why = {0};
     for (int i = 0; i < o->count && index == ITM_NONE; i++) {
         ItmOutputInfo info = itm_cosim_get_output_info(o->cosim, i);
-        index = strcmp(info.name, r->expression) == 0 ? record(s, info) : ITM_NONE;
+        if (strcmp(info.name, r->expression) == 0 && (index = record(s, info)) == ITM_NONE) {
+            return itm_study_fail_memory(error);
+        }
     }
     // a name alone needs no quotes, whatever characters it has
     ItmStatus status = itm_program_compile(&r->program, index != ITM_NONE ? "0" : r->expression, &scope, &why);

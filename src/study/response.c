@@ -100,15 +100,18 @@ static int count_crossings(const ItmStudyResponse* r, const Curve* c, double* fi
     return count;
 }
 
-static double compute_difference(const ItmStudyResponse* r, const Curve* run, const Curve* reference)
+// False without memory.
+static bool compute_difference(const ItmStudyResponse* r, const Curve* run, const Curve* reference, double* value)
 {
     ItmComparison comparison;
     const ItmTable a = {.ncolumn = 2, .nrow = run->nrow, .values = run->values};
     const ItmTable b = {.ncolumn = 2, .nrow = reference->nrow, .values = reference->values};
-    if (run->nrow == 0 || reference->nrow == 0 || itm_compare(&comparison, &a, 1, &b, 1, NULL, NULL) != ITM_OK) {
-        return NAN;
+    ItmStatus status =
+        run->nrow == 0 || reference->nrow == 0 ? ITM_ERR_INPUT : itm_compare(&comparison, &a, 1, &b, 1, NULL, NULL);
+    if (status == ITM_OK) {
+        *value = r->statistic == ITM_STATISTIC_RMS_DIFFERENCE ? comparison.rms : comparison.maximum;
     }
-    return r->statistic == ITM_STATISTIC_RMS_DIFFERENCE ? comparison.rms : comparison.maximum;
+    return status != ITM_ERR_MEMORY;
 }
 
 static double compute_extreme(const ItmStudyResponse* r, const Curve* c)
@@ -146,22 +149,19 @@ static double compute_statistic(const ItmStudyResponse* r, const Curve* c)
     }
 }
 
-double itm_response_compute(const ItmStudy* s, const ItmStudyResponse* r, const ItmSamples* samples,
-                            const double* parameters, const ItmSamples* reference)
+bool itm_response_compute(double* value, const ItmStudy* s, const ItmStudyResponse* r, const ItmSamples* samples,
+                          const double* parameters, const ItmSamples* reference)
 {
     Curve curve, other = {0};
-    double value = NAN;
+    *value = NAN;
     bool is_difference = r->statistic == ITM_STATISTIC_RMS_DIFFERENCE || r->statistic == ITM_STATISTIC_MAX_DIFFERENCE;
-    if (!fill_curve(&curve, s, r, samples, parameters) || curve.nrow == 0) {
-        free(curve.values);
-        return NAN;
-    }
-    if (!is_difference) {
-        value = compute_statistic(r, &curve);
-    } else if (reference != NULL && fill_curve(&other, s, r, reference, parameters)) {
-        value = compute_difference(r, &curve, &other);
+    bool has_memory = fill_curve(&curve, s, r, samples, parameters);
+    if (has_memory && curve.nrow > 0 && !is_difference) {
+        *value = compute_statistic(r, &curve);
+    } else if (has_memory && curve.nrow > 0 && reference != NULL) {
+        has_memory = fill_curve(&other, s, r, reference, parameters) && compute_difference(r, &curve, &other, value);
     }
     free(curve.values);
     free(other.values);
-    return value;
+    return has_memory;
 }

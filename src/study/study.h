@@ -117,8 +117,9 @@ typedef struct ItmSamples {
 
 const char* itm_response_statistic_name(ItmStatistic statistic);
 // Value over the rows of a run, NAN where there is none. parameters: SI values as in study->parameters. reference may be NULL.
-double itm_response_compute(const ItmStudy* study, const ItmStudyResponse* response, const ItmSamples* samples,
-                            const double* parameters, const ItmSamples* reference);
+// False without memory.
+bool itm_response_compute(double* value, const ItmStudy* study, const ItmStudyResponse* response,
+                          const ItmSamples* samples, const double* parameters, const ItmSamples* reference);
 
 // ---------------------------------------------------------------------------- study
 

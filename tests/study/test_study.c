@@ -96,7 +96,9 @@ static double evaluate(const ItmStudyResponse* response, const ItmSamples* sampl
     ItmOp op = {.code = ITM_OP_INPUT};
     ItmStudyResponse r = *response;
     r.program = (ItmProgram){.ops = &op, .nop = 1, .nstack = 1};
-    return itm_response_compute(&study, &r, samples, NULL, NULL);
+    double value;
+    assert_true(itm_response_compute(&value, &study, &r, samples, NULL, NULL));
+    return value;
 }
 
 // x = sin(2 pi t) over two periods, rows unevenly spaced.
