@@ -91,7 +91,7 @@ static void find_reached(const ItmModel* m, const ItmContactData* data, ItmRim* 
     }
 }
 
-static bool was_active(const ItmBounded* b, const ItmRow* row)
+static bool was_active(ItmBounded* b, const ItmRow* row)
 {
     const ItmRowRecord* last = itm_row_memory_find(&b->memory, row->key);
     return last != NULL && last->state == ITM_ROW_ACTIVE;

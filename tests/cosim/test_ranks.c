@@ -472,10 +472,10 @@ static void a_mechanism_stays_with_its_only_circuit(void** state)
     system_finish(&s);
     // a mechanism renews its interface model where its partners take their micro steps
     System renewed = system_load(ITM_SOURCE_DIR "/examples/log-crane.yaml", NULL, 0);
-    CHECK_OK(itm_ranks_choose(ranks, renewed.x, 2, NULL, 0, &error), &error);
+    CHECK_OK(itm_ranks_choose(ranks, renewed.x, 2, 0.0, NULL, 0, &error), &error);
     assert_int_equal(ranks[0], ranks[1]);
     assert_int_equal(
-        itm_ranks_choose(ranks, renewed.x, 2, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, &error),
+        itm_ranks_choose(ranks, renewed.x, 2, 0.0, (ItmPlacement[]){{"crane", 0}, {"hydraulics", 1}}, 2, &error),
         ITM_ERR_INPUT);
     assert_non_null(strstr(error.message, "contact_renewals: 0"));
     system_finish(&renewed);
