@@ -4,7 +4,7 @@
 #   spaces  two machines that are two network namespaces joined by a pair of virtual cables (root only), ranks killed too
 # DURATION: simulated time of a run (10 s).
 set -u
-source=$1 build=$2 runs=$3
+source=$(realpath "$1") build=$(realpath "$2") runs=$3
 shift 3
 parts=${*:-here spaces}
 if [ ! -x "$build/interim-mpi" ] || ! command -v mpirun >/dev/null; then
