@@ -83,9 +83,13 @@ static void print_origin(const Rerun* r)
 static bool set_up(Rerun* r, const AppArguments* arguments)
 {
     ItmError error = {0};
-    if (itm_results_read(&r->table, r->path, &error) != ITM_OK ||
-        itm_provenance_read(&r->provenance, r->path, &error) != ITM_OK) {
+    ItmStatus status = itm_results_read(&r->table, r->path, &error);
+    status = status == ITM_OK ? itm_provenance_read(&r->provenance, r->path, &error) : status;
+    if (status != ITM_OK) {
         app_print_error(&error);
+        if (status == ITM_ERR_INPUT) {
+            fprintf(stderr, "interim: a study's table can be repeated only with its .journal file beside it\n");
+        }
         return false;
     }
     clean_provenance(r->provenance);

@@ -81,6 +81,9 @@ END
     err_has "--run requires a number from 1 to 6"
     expect 1 "$interim" rerun study.csv --model pendulum.yaml
     err_has "--model is for results of one run"
+    cp study.csv alone.csv
+    expect 1 "$interim" rerun alone.csv
+    err_has "a study's table can be repeated only with its .journal file beside it"
     # a number of the table; a number of the journal; a verdict
     sed '3s/finished/broke-down/' study.csv >other.csv
     cp study.journal other.journal
