@@ -27,19 +27,10 @@ same() {
     cmp whole.csv "$1.csv" && cmp whole.h5 "$1.h5"
 }
 
-# wait_for_lines FILE COUNT: until the journal has so many, or the job ($pid) has ended
-wait_for_lines() {
+# wait_for UNIT FILE COUNT: until a file has so many lines (-l) or bytes (-c), or the job ($pid) has ended
+wait_for() {
     tries=0
-    while [ "$(cat "$1" 2>/dev/null | wc -l)" -lt "$2" ] && [ $tries -lt 3000 ] && kill -0 "$pid" 2>/dev/null; do
-        sleep 0.02
-        tries=$((tries + 1))
-    done
-}
-
-# wait_for_bytes FILE COUNT: until a file has so many, or the job ($pid) has ended
-wait_for_bytes() {
-    tries=0
-    while [ "$(cat "$1" 2>/dev/null | wc -c)" -lt "$2" ] && [ $tries -lt 3000 ] && kill -0 "$pid" 2>/dev/null; do
+    while [ "$(cat "$2" 2>/dev/null | wc "$1")" -lt "$3" ] && [ $tries -lt 3000 ] && kill -0 "$pid" 2>/dev/null; do
         sleep 0.02
         tries=$((tries + 1))
     done
@@ -72,7 +63,7 @@ any_number_of_ranks_gives_the_same_tables() {
 
 # kill_rank NUMBER LINES: when the journal has so many, and a rank that is not 0 while it executes a run
 kill_rank() {
-    wait_for_lines cut.journal "$2"
+    wait_for -l cut.journal "$2"
     victim=$(rank "$1" || true) tries=0
     while [ "$1" -gt 0 ] && [ -z "$(cat "/proc/$victim/task/$victim/children")" ] && [ $tries -lt 500 ]; do
         sleep 0.01
@@ -150,7 +141,7 @@ a_dead_rank_ends_the_run_with_a_checkpoint() {
     mpirun --allow-run-as-root --oversubscribe --enable-recovery -n 3 "$program" run cranes.yaml --until 20s -q \
         -o cut.csv >mpi.txt 2>err.txt &
     pid=$! job=$!
-    wait_for_bytes cut.checkpoint.rows 20000
+    wait_for -c cut.checkpoint.rows 20000
     kill -KILL $(rank 1)
     wait "$pid" || true
     pid=
