@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #define ROUNDS 5
+#define SQP_GOAL 100.0  // times of the nonlinear program
+#define CHAIN_GOAL 4.0  // times of ideal joints
 
 static void require(ItmStatus status, const ItmError* error)
 {
@@ -78,8 +80,8 @@ static void run_searches(void)
         double step, min_step;
     } cases[] = {
         {"cylindrical", 1e-3, 1e-4}, {"prismatic", 1e-3, 1e-4}, {"revolute", 2e-3, 1e-3}, {"pendulum", 1e-3, 2e-4}};
-    printf("%-24s %10s %10s %10s %10s %8s %8s\n", "step of one joint, us", "variable", "fixed", "default", "SQP",
-           "/fixed", "SQP/");
+    printf("%-24s %10s %10s %10s %10s %8s %8s %7s\n", "step of one joint, us", "variable", "fixed", "default", "SQP",
+           "/fixed", "SQP/", ">= 100");
     for (int i = 0; i < 4; i++) {
         ItmModelFile* file = load(cases[i].name);
         ItmStepOptions variable = file->run.step;
@@ -93,8 +95,9 @@ static void run_searches(void)
 #ifdef ITM_BENCH_HAS_NLOPT
         t_nlp = time_nlp((NlpJoint)i, file->model, &variable, 1000);
 #endif
-        printf("%-24s %10.3f %10.3f %10.3f %10.1f %8.2f %8.1f\n", cases[i].name, t_variable, t_fixed, t_default, t_nlp,
-               t_variable / t_fixed, t_nlp / t_variable);
+        printf("%-24s %10.3f %10.3f %10.3f %10.1f %8.2f %8.1f %7s\n", cases[i].name, t_variable, t_fixed, t_default,
+               t_nlp, t_variable / t_fixed, t_nlp / t_variable,
+               t_nlp > 0.0 ? bench_at_least(t_nlp / t_variable, SQP_GOAL) : "no peer");
         itm_file_destroy(file);
     }
 }
@@ -102,17 +105,18 @@ static void run_searches(void)
 static void run_chains(void)
 {
     const char* const names[] = {"absolute", "joint"};
-    printf("\n%-24s %10s %10s %8s\n", "chain of 20 joints, us", "loose", "ideal", "ratio");
+    printf("\n%-24s %10s %10s %8s %7s\n", "chain of 20 joints, us", "clearance", "ideal", "ratio", "<= 4");
     for (int c = 0; c < 2; c++) {
-        ItmModel *loose = NULL, *ideal = NULL;
+        ItmModel *clearance = NULL, *ideal = NULL;
         ItmError error = {0};
         ItmStepOptions options = itm_default_step_options();
         options.step = 1e-4;
-        require(itm_clearance_chain_build(&loose, (ItmCoordinates)c, 20, 1e-4, &error), &error);
+        require(itm_clearance_chain_build(&clearance, (ItmCoordinates)c, 20, 1e-4, &error), &error);
         require(itm_chain_build(&ideal, (ItmCoordinates)c, 20, &error), &error);
-        double t_loose = time_steps(loose, &options, 2000), t_ideal = time_steps(ideal, &options, 2000);
-        printf("%-24s %10.2f %10.2f %8.2f\n", names[c], t_loose, t_ideal, t_loose / t_ideal);
-        itm_model_destroy(loose);
+        double t_clearance = time_steps(clearance, &options, 2000), t_ideal = time_steps(ideal, &options, 2000);
+        printf("%-24s %10.2f %10.2f %8.2f %7s\n", names[c], t_clearance, t_ideal, t_clearance / t_ideal,
+               bench_at_most(t_clearance / t_ideal, CHAIN_GOAL));
+        itm_model_destroy(clearance);
         itm_model_destroy(ideal);
     }
 }

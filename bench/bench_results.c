@@ -79,9 +79,9 @@ int main(void)
     measure_file(folder, ".h5", table, &us[1], &bytes[1]);
     printf("results, %d rows of %d columns, best of %d\n", ROWS, COLUMNS, ROUNDS);
     printf("  CSV   %6.3f us per value, %5.2f bytes        goal %.2f us: %s\n", us[0], bytes[0], CSV_GOAL,
-           us[0] <= CSV_GOAL ? "yes" : "NO");
+           bench_at_most(us[0], CSV_GOAL));
     printf("  HDF5  %6.3f us per value, %5.2f bytes        goal smaller than CSV: %s\n", us[1], bytes[1],
-           bytes[1] < bytes[0] ? "yes" : "NO");
+           bench_at_most(bytes[1], bytes[0]));
     snprintf(side, sizeof side, "%s/table.json", folder);
     unlink(side);
     rmdir(folder);

@@ -48,11 +48,10 @@ int main(void)
     double creep = farthest / (LAST * ITM_SCENE_STEP);
     printf("wall of %d bricks, %g s in steps of 1/600 s, %d contacts: %.3g s of CPU time\n", NBRICK,
            STEPS * ITM_SCENE_STEP, info.ncontact, bench_now() - start);
-    printf("  creep in the last second   %.2e m/s   goal < 1e-6   %s\n", creep, creep < 1e-6 ? "yes" : "NO");
-    printf("  deepest penetration        %.2e m     goal < 1e-6   %s\n", penetration,
-           penetration < 1e-6 ? "yes" : "NO");
-    printf("  steps not solved to 1e-9   %ld, the last of them step %ld; worst residual %.1e\n", info.unsolved,
-           last_unsolved, info.worst_residual);
+    printf("  creep in the last second   %.2e m/s   goal <= 1e-6: %s\n", creep, bench_at_most(creep, 1e-6));
+    printf("  deepest penetration        %.2e m     goal <= 1e-6: %s\n", penetration, bench_at_most(penetration, 1e-6));
+    printf("  steps not solved to 1e-9   %ld, the last of them step %ld; worst residual %.1e   goal 0: %s\n",
+           info.unsolved, last_unsolved, info.worst_residual, bench_at_most((double)info.unsolved, 0.0));
     itm_data_destroy(d);
     itm_model_destroy(m);
     return 0;

@@ -3,18 +3,12 @@
 // The command itself is measured, from its start to its last table. Wall times, because several processes work; the least of some
 // rounds, in which the numbers of processes take turns. Beside them the CPU time of all processes: on a busy machine wall time exceeds
 // it, and the CPU time per run grows with the second process where caches or a core are shared.
-#define _DEFAULT_SOURCE  // wait4
-#include "bench/measure.h"
+#include "bench/command.h"
 
-#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ROUNDS 5
 #define OVERHEAD_RUNS 500
@@ -22,17 +16,6 @@
 #define OVERHEAD_GOAL 5.0    // ms per run
 #define EFFICIENCY_GOAL 1.9  // of one process
 #define BUSY 1.05            // wall time of one process over its CPU time above which others use the machine
-
-typedef struct Cost {
-    double wall, cpu;  // s, the least of the rounds
-} Cost;
-
-static double get_wall_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void write_study(const char* model, const char* set, const char* factor, int nrun, const char* response)
 {
@@ -49,25 +32,9 @@ static void write_study(const char* model, const char* set, const char* factor, 
 }
 
 // One study by so many processes at a time; its times go into *least where they are less.
-static void run_study(const char* jobs, Cost* least)
+static void run_study(const char* jobs, BenchCommand* least)
 {
-    struct rusage usage = {0};
-    int status = 1;
-    double start = get_wall_time();
-    pid_t pid = fork();
-    if (pid == 0) {
-        int null = open("/dev/null", O_WRONLY);
-        dup2(null, STDOUT_FILENO);
-        execl(ITM_COMMAND, "interim", "study", "study.yaml", "-q", "-j", jobs, "-o", "table.csv", (char*)NULL);
-        _exit(127);
-    }
-    if (pid < 0 || wait4(pid, &status, 0, &usage) != pid || status != 0) {
-        fprintf(stderr, "bench_study: the study failed\n");
-        exit(1);
-    }
-    least->wall = fmin(least->wall, get_wall_time() - start);
-    least->cpu = fmin(least->cpu, (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                                      1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec));
+    bench_run_command((const char* const[]){"study", "study.yaml", "-q", "-j", jobs, "-o", "table.csv", NULL}, least);
 }
 
 static const char* judge(bool is_met, bool is_busy)
@@ -77,7 +44,7 @@ static const char* judge(bool is_met, bool is_busy)
 
 static void measure_overhead(void)
 {
-    Cost cost = {INFINITY, INFINITY};
+    BenchCommand cost = BENCH_COMMAND_NONE;
     write_study("studies/ishigami.yaml", "", "x1: {from: 0, to: 1}", OVERHEAD_RUNS, "control.y");
     for (int round = 0; round < ROUNDS; round++) {
         run_study("1", &cost);
@@ -93,7 +60,7 @@ static void measure_overhead(void)
 static void measure_efficiency(void)
 {
     static const char* const JOBS[2] = {"1", "2"};
-    Cost costs[2] = {{INFINITY, INFINITY}, {INFINITY, INFINITY}};
+    BenchCommand costs[2] = {BENCH_COMMAND_NONE, BENCH_COMMAND_NONE};
     write_study("pendulum.yaml", "run.duration: 100 s, run.output_interval: 1 s", "L: {from: 0.5 m, to: 2 m}",
                 LONG_RUNS, "hinge.angle");
     for (int round = 0; round < ROUNDS; round++) {
@@ -114,17 +81,9 @@ static void measure_efficiency(void)
 
 int main(void)
 {
-    char folder[] = "/tmp/interim-bench-XXXXXX";
-    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
-        fprintf(stderr, "bench_study: no folder\n");
-        return 1;
-    }
+    bench_enter_folder();
     measure_overhead();
     measure_efficiency();
-    static const char* const FILES[] = {"study.yaml",    "table.csv",       "table.h5",
-                                        "table.journal", "table.costs.csv", "table.effects.csv"};
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
-        unlink(FILES[i]);
-    }
-    return rmdir(folder) == 0 ? 0 : 1;
+    bench_leave_folder();
+    return 0;
 }

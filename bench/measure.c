@@ -28,6 +28,16 @@ void bench_report(const char* subject, const char* scene, int n, const char* met
     fflush(stdout);
 }
 
+const char* bench_at_most(double value, double goal)
+{
+    return value <= goal ? "yes" : "NO";
+}
+
+const char* bench_at_least(double value, double goal)
+{
+    return value >= goal ? "yes" : "NO";
+}
+
 bool bench_is_wanted(int argc, char** argv, const char* scene)
 {
     for (int i = 1; i < argc; i++) {

@@ -45,6 +45,9 @@ typedef struct BenchSubject {
 // CPU time of this process, s.
 double bench_now(void);
 void bench_report(const char* subject, const char* scene, int n, const char* metric, double value);
+// "yes" where a figure reaches its goal, otherwise "NO"; bench/run.sh counts these words over all tables.
+const char* bench_at_most(double value, double goal);
+const char* bench_at_least(double value, double goal);
 // Whether the command line asks for this scene: no arguments ask for all.
 bool bench_is_wanted(int argc, char** argv, const char* scene);
 

@@ -384,7 +384,7 @@ static bool parse_robot(ItmUrdf* urdf, ItmDocument* doc, const char* path)
 {
     const char* why = "";
     size_t length = 0;
-    char* bytes = itm_bytes_read(path, ITM_DOCUMENT_MAX_BYTES, &length, &why);
+    char* bytes = itm_bytes_read(path, ITM_URDF_MAX_BYTES, &length, &why);
     bool is_good = bytes != NULL && itm_urdf_parse(urdf, doc, bytes, length, path, NULL) == ITM_OK;
     free(bytes);
     return is_good;

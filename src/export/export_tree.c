@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCE_BYTES ((size_t)ITM_DOCUMENT_MAX_BYTES)
-
 // ---------------------------------------------------------------------------- parts
 
 typedef struct Cut {
@@ -186,7 +184,7 @@ static ItmStatus parse(ItmExportTree* tree, const char* path, const ItmExportOpt
 {
     size_t length = 0;
     const char* why = "";
-    tree->text = itm_bytes_read(path, SOURCE_BYTES, &length, &why);
+    tree->text = itm_bytes_read(path, itm_document_get_max_bytes(), &length, &why);
     if (tree->text == NULL) {
         return itm_error_set(error, ITM_ERR_IO, "itm_export_fmu", NULL, "cannot read '%s': %s", path, why);
     }

@@ -6,6 +6,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// ---------------------------------------------------------------------------- limits
+
+#define LEAST_BYTES ((size_t)16 << 20)
+#define MOST_BYTES ((size_t)512 << 20)  // sums of two numbers of values stay below the largest int
+#define MEMORY_PER_BYTE 128             // of text; "0," is a node, a text and an item: 190 bytes
+#define LEAST_NODES ((size_t)1000000)
+
+size_t itm_document_get_max_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    size_t memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : 0;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < memory) {
+        memory = (size_t)limit.rlim_cur;
+    }
+    size_t bytes = memory / MEMORY_PER_BYTE;
+    return bytes < LEAST_BYTES ? LEAST_BYTES : bytes > MOST_BYTES ? MOST_BYTES : bytes;
+}
+
+int itm_document_get_max_nodes(size_t length)
+{
+    return (int)(length < LEAST_NODES ? LEAST_NODES : length > MOST_BYTES ? MOST_BYTES : length);
+}
 
 // ---------------------------------------------------------------------------- memory
 

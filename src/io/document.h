@@ -9,9 +9,14 @@
 #include "base/owned.h"
 #include "interim/base.h"
 
-#define ITM_DOCUMENT_MAX_BYTES (16u << 20)  // of one file
-#define ITM_DOCUMENT_MAX_NODES 1000000      // with every alias counted as often as it is used
-#define ITM_DOCUMENT_MAX_DEPTH 32           // of lists and mappings inside one another
+#define ITM_DOCUMENT_MAX_DEPTH 32  // of lists and mappings inside one another
+
+// Largest file that is read into a tree, bytes: what the memory of this machine, or the limit of this process (ulimit -v), can
+// hold; between 16 MB and 512 MB.
+size_t itm_document_get_max_bytes(void);
+// Largest number of values of a text of `length` bytes, with every alias counted as often as it is used. A text without aliases
+// has fewer values than bytes, so only aliases can exceed it.
+int itm_document_get_max_nodes(size_t length);
 
 typedef enum ItmNodeKind {
     ITM_NODE_SCALAR,

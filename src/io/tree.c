@@ -11,7 +11,6 @@ typedef struct Tree {
     const char *at, *end;
     const char* damage;  // where it was noticed
     const char* source;
-    int nnode;
     ItmStatus status;
 } Tree;
 
@@ -102,7 +101,7 @@ static ItmNode* take_node(Tree* t, int depth)
 {
     ItmNode* node = itm_document_take(t->doc, sizeof *node);
     char letter = t->at < t->end ? *t->at : '\0';
-    if (node == NULL || depth > ITM_DOCUMENT_MAX_DEPTH || t->nnode++ >= ITM_DOCUMENT_MAX_NODES) {
+    if (node == NULL || depth > ITM_DOCUMENT_MAX_DEPTH) {
         fail(t, node == NULL ? ITM_ERR_MEMORY : ITM_ERR_INPUT);
         return node;
     }

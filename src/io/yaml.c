@@ -40,7 +40,7 @@ typedef struct Loader {
     ItmNode** anchored;
     int nanchored, capacity;
     ItmNode* root;
-    int nnode, ndocument;
+    int max_nodes, ndocument;
 } Loader;
 
 static void refuse(Loader* l, const char* format, ...)
@@ -93,9 +93,11 @@ static void set_position_of_byte(Loader* l, const char* text, size_t at)
 static void check_text(Loader* l, const char* text, size_t length)
 {
     set_position(l, 1, 1);
-    if (length > ITM_DOCUMENT_MAX_BYTES) {
-        refuse(l, "the file has %zu bytes, more than the %u that a model file may have", length,
-               ITM_DOCUMENT_MAX_BYTES);
+    if (length > itm_document_get_max_bytes()) {
+        refuse(
+            l,
+            "the file has more than %zu MB, for which the memory of this machine or the limit of this process is too small",
+            itm_document_get_max_bytes() >> 20);
         return;
     }
     size_t good = itm_utf8_check(text, length);
@@ -126,9 +128,6 @@ static ItmNode* make_node(Loader* l, ItmNodeKind kind)
     if (node == NULL) {
         run_out_of_memory(l);
         return NULL;
-    }
-    if (++l->nnode > ITM_DOCUMENT_MAX_NODES) {
-        refuse(l, "more than %d values in one file", ITM_DOCUMENT_MAX_NODES);
     }
     *node = (ItmNode){.kind = kind, .line = l->line, .column = l->column, .source = l->source, .size = 1};
     return node;
@@ -244,8 +243,8 @@ static void append_item(Loader* l, ItmNode* parent, ItmNode* key, ItmNode* value
     }
     // sizes stay below twice the limit, so the sum cannot overflow
     parent->size += value->size + (key != NULL ? 1 : 0);
-    if (parent->size > ITM_DOCUMENT_MAX_NODES) {
-        refuse(l, "more than %d values, counting an alias as often as it is used", ITM_DOCUMENT_MAX_NODES);
+    if (parent->size > l->max_nodes) {
+        refuse(l, "more than %d values, counting an alias as often as it is used", l->max_nodes);
     }
 }
 
@@ -472,7 +471,13 @@ ItmStatus itm_yaml_parse(ItmNode** root, ItmDocument* doc, const char* text, siz
     if (l == NULL) {
         return itm_error_set(error, ITM_ERR_MEMORY, __func__, NULL, "out of memory");
     }
-    *l = (Loader){.doc = doc, .text = text, .length = length, .source = source, .first_column = column, .error = error};
+    *l = (Loader){.doc = doc,
+                  .text = text,
+                  .length = length,
+                  .source = source,
+                  .first_column = column,
+                  .error = error,
+                  .max_nodes = itm_document_get_max_nodes(length)};
     check_text(l, text, length);
     if (l->status == ITM_OK) {
         run_parser(l, text, length);

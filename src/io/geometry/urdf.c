@@ -610,8 +610,8 @@ static void check_bytes(Parser* p, const char* bytes, size_t length)
     static const char* const FORBIDDEN[] = {"<!DOCTYPE", "<!ENTITY"};
     size_t good = itm_utf8_check(bytes, length);
     int line = 1;
-    if (length > ITM_DOCUMENT_MAX_BYTES) {
-        fail(p, 1, "the file is larger than %u MB", ITM_DOCUMENT_MAX_BYTES >> 20);
+    if (length > ITM_URDF_MAX_BYTES) {
+        fail(p, 1, "the file is larger than %zu MB", ITM_URDF_MAX_BYTES >> 20);
         return;
     }
     for (size_t i = 0; i < length && p->status == ITM_OK; i++) {

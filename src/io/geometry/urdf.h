@@ -7,6 +7,8 @@
 
 #include "io/document.h"
 
+#define ITM_URDF_MAX_BYTES ((size_t)16 << 20)  // of one file
+
 typedef enum ItmUrdfJointType {
     ITM_URDF_FIXED,
     ITM_URDF_REVOLUTE,

@@ -300,7 +300,7 @@ static ItmStatus fail_reading(ItmError* error, const char* path, const char* why
 // The whole file, or one byte more than is allowed, so that whoever parses it complains.
 static char* read_bytes(FILE* stream, size_t* length)
 {
-    const size_t most = (size_t)ITM_DOCUMENT_MAX_BYTES + 1;
+    const size_t most = itm_document_get_max_bytes() + 1;
     size_t capacity = 0;
     char* bytes = NULL;
     *length = 0;

@@ -190,8 +190,8 @@ static void read_height_rows(ItmReader* r, const ItmNode* node, ItmShapeText* sh
     }
     shape->def.nx = node->first->value->count;
     shape->def.ny = node->count;
-    // a file has at most a million values, so the product of a true grid is small
-    if ((double)shape->def.nx * shape->def.ny > ITM_DOCUMENT_MAX_NODES) {
+    // the list has at least as many values as a true grid
+    if ((double)shape->def.nx * shape->def.ny > node->size) {
         itm_reader_fail(r, node, "every row of heights is as long as the first, %d", shape->def.nx);
         return;
     }

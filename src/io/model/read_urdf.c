@@ -469,7 +469,7 @@ static void read_robot(ItmReader* r, const ItmNode* node)
     if (m.path == NULL || r->status != ITM_OK) {
         return;
     }
-    char* bytes = itm_bytes_read(m.path, ITM_DOCUMENT_MAX_BYTES, &length, &why);
+    char* bytes = itm_bytes_read(m.path, ITM_URDF_MAX_BYTES, &length, &why);
     if (bytes == NULL) {
         itm_reader_fail(r, m.node, "cannot read '%.200s': %s", m.path, why);
         return;
