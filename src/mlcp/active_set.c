@@ -160,6 +160,18 @@ void itm_active_set_solve(ItmActiveSet* set, double* x, const double* b, double 
     follow(set, x, bound_share);
 }
 
+void itm_active_set_respond(ItmActiveSet* set, double* x, int i)
+{
+    memset(set->rhs, 0, sizeof(double) * (size_t)set->nactive);
+    set->rhs[set->place[i]] = 1.0;
+    itm_active_set_solve_active(set, set->rhs);
+    memset(x, 0, sizeof(double) * (size_t)set->problem->n);
+    for (int k = 0; k < set->nactive; k++) {
+        x[set->active[k]] = -set->rhs[k];
+    }
+    follow(set, x, 0.0);
+}
+
 void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const double* b, const double* x)
 {
     int n = set->problem->n;

@@ -24,6 +24,13 @@ static void lay_out_steady(ItmRimSteady* s, ItmArena* arena, int n, int nc, int 
     s->watched = ITM_TAKE(arena, int, nc);
     s->stuck = ITM_TAKE(arena, int, ncoupling);
     s->sliding = ITM_TAKE(arena, int, ncoupling);
+    s->compliant = ITM_TAKE(arena, int, nc);
+    s->c = ITM_TAKE(arena, double, nc);
+    s->c_since = ITM_TAKE(arena, double, nc);
+    s->c1_since = ITM_TAKE(arena, double, nc);
+    s->C = ITM_TAKE(arena, double, (size_t)nc*(size_t)itm_dense_pad(nc));
+    s->C_c = ITM_TAKE(arena, double, nc);
+    s->W_c = ITM_TAKE(arena, double, n);
 }
 
 void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)

@@ -38,7 +38,8 @@ typedef struct ItmRimFrame {
     ItmDirection direction;  // ITM_TX: velocity of the point along the world's x ... ITM_RZ: angular velocity about its z
 } ItmRimFrame;
 
-// Steady micro steps: the active set stays and active rows rest; forces f = f0 + f1 lambda, everything linear in lambda.
+// Steady micro steps: the active set stays and rigid active rows rest. Forces f = f0 + f1 lambda + f2 c, and everything else, are linear in
+// lambda and in c, which the motion of compliant active rows changes from micro step to micro step.
 typedef struct ItmRimSteady {
     bool    is_on;
     double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
@@ -56,6 +57,13 @@ typedef struct ItmRimSteady {
     int     nwatched;
     double  since, since_moment; // steady time, and its moment, not yet counted in Q0 and Q1       s
     double* P_since, *P1_since;  // interface impulses and moments likewise             (n)         N s
+    int*    compliant;       // active rows that yield                                  (ncompliant)
+    int     ncompliant;
+    double* c;               // their (rate + offset) / h in this micro step            (ncompliant)    m/s^2
+    double* c_since, *c1_since; // h c and its moments, summed like P_since             (ncompliant)    m/s
+    double* C;               // f2 of active rows, accelerations of others for a unit c (nc x pad(ncompliant)) N s^2/m, 1
+    double* C_c;             // C c in this micro step                                  (nc)            N, m/s^2
+    double* W_c;             // and the accelerations of the lengths by it              (n)             m/s^2
 } ItmRimSteady;
 
 // The trial of a micro step, linear in lambda while the active set keeps its factors: impulses x = x0 + x1 lambda, rates likewise. Heun's

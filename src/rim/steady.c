@@ -1,5 +1,5 @@
-// Steady micro steps of a RIM: while the active set holds and nothing moves at the active rows, all is linear in the interface forces,
-// with constant maps.
+// Steady micro steps of a RIM: while the active set holds and nothing moves at the rigid active rows, all is linear in the interface
+// forces and in the motion of the compliant active rows, with constant maps.
 #include "rim/contacts.h"
 
 #include <math.h>
@@ -7,14 +7,18 @@
 
 // ---------------------------------------------------------------------------- maps
 
-// Whether the active rows rest in the next micro step too, without any push.
-static bool rests(const ItmRim* rim)
+// Whether the rigid active rows rest in the next micro step too, without any push. Lists the compliant ones.
+static bool rests(ItmRim* rim)
 {
-    const ItmRimContacts* r = &rim->contacts;
+    ItmRimContacts* r = &rim->contacts;
     double tolerance = itm_rim_contacts_get_tolerance(rim);
+    r->steady.ncompliant = 0;
     for (int k = 0; k < r->set.nactive; k++) {
-        const ItmRow* row = &r->problem.rows[r->set.active[k]];
-        if (row->omega != 0.0 || fabs(row->rate + itm_row_compute_offset(row, &r->step)) > tolerance) {
+        int i = r->set.active[k];
+        const ItmRow* row = &r->problem.rows[i];
+        if (row->omega != 0.0) {
+            r->steady.compliant[r->steady.ncompliant++] = i;
+        } else if (fabs(row->rate + itm_row_compute_offset(row, &r->step)) > tolerance) {
             return false;
         }
     }
@@ -43,6 +47,53 @@ static void map_column(ItmRim* rim, int k, const double* b, double bound_share)
     }
 }
 
+// C by columns: impulses of active rows, and rates of the others, for a unit rate of each compliant row. r->problem.x is overwritten.
+static void map_compliant(ItmRim* rim)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    int nc = r->problem.n, ld = itm_dense_pad(s->ncompliant);
+    double* x = r->problem.x;
+    for (int k = 0; k < s->ncompliant; k++) {
+        itm_active_set_respond(&r->set, x, s->compliant[k]);
+        for (int i = 0; i < nc; i++) {
+            s->C[i * ld + k] = r->set.state[i] == ITM_ROW_ACTIVE
+                                   ? x[i]
+                                   : r->set.dense->dot(r->problem.H + (size_t)i * (size_t)nc, x, nc);
+        }
+    }
+}
+
+// Force of row i by the motion c of the compliant rows, C_c = C c.
+static double get_compliant_force(const ItmRimContacts* r, const double* C_c, int i)
+{
+    if (r->set.state[i] == ITM_ROW_ACTIVE) {
+        return C_c[i];
+    }
+    return r->set.state[i] == ITM_ROW_SLIP ? r->set.ratio[i] * C_c[r->problem.rows[i].normal] : 0.0;
+}
+
+// The motion of the compliant rows at the start of a micro step, and what it does.
+static void take_motion(ItmRim* rim, double h)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    int n = rim->n;
+    for (int k = 0; k < s->ncompliant; k++) {
+        const ItmRow* row = &r->problem.rows[s->compliant[k]];
+        s->c[k] = (row->rate + itm_row_compute_offset(row, &r->step)) / h;
+    }
+    r->set.dense->multiply_rows(s->C_c, s->C, itm_dense_pad(s->ncompliant), s->c, NULL, r->problem.n, s->ncompliant);
+    memset(s->W_c, 0, sizeof(double) * (size_t)n);
+    for (int k = 0; k < s->nloaded; k++) {
+        int j = s->loaded[k];
+        double f = get_compliant_force(r, s->C_c, j);
+        for (int i = 0; i < n; i++) {
+            s->W_c[i] += r->Hci[j * n + i] * f;
+        }
+    }
+}
+
 // What has to be looked at in a steady micro step.
 static void list_checks(ItmRimContacts* r)
 {
@@ -55,7 +106,6 @@ static void list_checks(ItmRimContacts* r)
         double bound = set->state[i] == ITM_ROW_UP ? row->up : row->lo;
         bool is_free =
             itm_active_set_is_tight(set, i) ? bound == 0.0 : set->state[i] == ITM_ROW_SLIP && set->ratio[i] == 0.0;
-        p->x[i] = 0.0;
         if (!is_free) {
             s->loaded[s->nloaded++] = i;
         }
@@ -88,7 +138,8 @@ void itm_rim_steady_begin(ItmRim* rim, double h, const double* lambda)
     ItmRimSteady* s = &r->steady;
     int n = rim->n, nc = r->problem.n, width = n + 1;
     s->is_on = false;
-    if (!rests(rim)) {
+    // maps of compliant rows take as many solves as there are rows: they must serve for more than one
+    if (!rests(rim) || (s->ncompliant > 0 && (r->has_bounces || r->trial.served == 0))) {
         return;
     }
     double *b = r->problem.x_other, *x = r->problem.x;
@@ -99,18 +150,25 @@ void itm_rim_steady_begin(ItmRim* rim, double h, const double* lambda)
         memset(x, 0, sizeof(double) * (size_t)nc);
         map_column(rim, k, b, 0.0);
     }
+    list_checks(r);
+    if (s->ncompliant > 0) {
+        map_compliant(rim);
+        take_motion(rim, h);
+    }
     // the constant part starts from the forces at hand: impulses that the rows cannot distinguish stay as they are
     for (int i = 0; i < nc; i++) {
-        x[i] = r->x[i] / h;
+        x[i] = r->x[i] / h - (s->ncompliant > 0 ? get_compliant_force(r, s->C_c, i) : 0.0);
         for (int k = 1; k <= n; k++) {
             x[i] -= s->f[i * width + k] * lambda[k - 1];
         }
     }
     map_column(rim, 0, r->ac, 1.0 / h);
-    list_checks(r);
+    memset(x, 0, sizeof(double) * (size_t)nc);
     s->since = s->since_moment = 0.0;
     memset(s->P_since, 0, sizeof(double) * (size_t)n);
     memset(s->P1_since, 0, sizeof(double) * (size_t)n);
+    memset(s->c_since, 0, sizeof(double) * (size_t)s->ncompliant);
+    memset(s->c1_since, 0, sizeof(double) * (size_t)s->ncompliant);
     s->is_on = true;
 }
 
@@ -135,7 +193,9 @@ bool itm_rim_steady_holds(ItmRim* rim, double h, const double* lambda)
     double most = 0.0, tolerance = itm_rim_contacts_get_tolerance(rim);
     for (int k = 0; k < s->nloaded; k++) {
         int i = s->loaded[k];
-        double f = p->x[i] = evaluate(s->f + i * width, lambda, n);
+        double f = evaluate(s->f + i * width, lambda, n);
+        f += s->ncompliant > 0 ? get_compliant_force(r, s->C_c, i) : 0.0;
+        p->x[i] = f;
         most = fabs(f) > most ? fabs(f) : most;
     }
     for (int k = 0; k < s->nheld; k++) {
@@ -153,7 +213,8 @@ bool itm_rim_steady_holds(ItmRim* rim, double h, const double* lambda)
     for (int k = 0; k < s->nwatched; k++) {
         int i = s->watched[k];
         const ItmRow* row = &p->rows[i];
-        double w = p->v[i] = row->rate + h * evaluate(s->a + i * width, lambda, n);
+        double a = evaluate(s->a + i * width, lambda, n) + (s->ncompliant > 0 ? s->C_c[i] : 0.0);
+        double w = p->v[i] = row->rate + h * a;
         if (itm_active_set_is_tight(&r->set, i)) {
             w += itm_row_compute_offset(row, &r->step);
             if (r->set.state[i] == ITM_ROW_LO ? w < -tolerance : w > tolerance) {
@@ -171,9 +232,39 @@ bool itm_rim_steady_holds(ItmRim* rim, double h, const double* lambda)
 
 void itm_rim_steady_predict(const ItmRim* rim, double h, const double* lambda, double* w_next)
 {
+    const ItmRimSteady* s = &rim->contacts.steady;
     for (int i = 0; i < rim->n; i++) {
-        w_next[i] = rim->w[i] + h * evaluate(rim->contacts.steady.W + i * (rim->n + 1), lambda, rim->n);
+        double a = evaluate(s->W + i * (rim->n + 1), lambda, rim->n) + (s->ncompliant > 0 ? s->W_c[i] : 0.0);
+        w_next[i] = rim->w[i] + h * a;
     }
+}
+
+// Row i gets the rate w.
+static void move_row(ItmRim* rim, int i, double h, double w)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRow* row = &r->problem.rows[i];
+    double mean = 0.5 * (row->rate + w), f = r->problem.x[i];
+    if (f != 0.0) {
+        r->work[i] += h * f * mean;
+    }
+    row->gap += h * ((rim->use_heun ? mean : w) + r->gap_drift[i]);
+    row->rate = w;
+}
+
+// Compliant rows: 0 = A v+ + offset + Omega x.
+static void move_compliant(ItmRim* rim, double h, double left)
+{
+    ItmRimContacts* r = &rim->contacts;
+    ItmRimSteady* s = &r->steady;
+    for (int k = 0; k < s->ncompliant; k++) {
+        int i = s->compliant[k];
+        const ItmRow* row = &r->problem.rows[i];
+        s->c_since[k] += h * s->c[k];
+        s->c1_since[k] += h * left * s->c[k];
+        move_row(rim, i, h, row->rate - h * (s->c[k] + row->omega * r->problem.x[i]));
+    }
+    take_motion(rim, h);
 }
 
 void itm_rim_steady_move(ItmRim* rim, double h, const double* lambda)
@@ -182,14 +273,10 @@ void itm_rim_steady_move(ItmRim* rim, double h, const double* lambda)
     ItmRimSteady* s = &r->steady;
     double left = (rim->H - rim->tau - (rim->use_heun ? 0.5 * h : 0.0)) / rim->H;
     for (int k = 0; k < s->nwatched; k++) {
-        int i = s->watched[k];
-        ItmRow* row = &r->problem.rows[i];
-        double w = r->problem.v[i], mean = 0.5 * (row->rate + w), f = r->problem.x[i];
-        if (f != 0.0) {
-            r->work[i] += h * f * mean;
-        }
-        row->gap += h * ((rim->use_heun ? mean : w) + r->gap_drift[i]);
-        row->rate = w;
+        move_row(rim, s->watched[k], h, r->problem.v[s->watched[k]]);
+    }
+    if (s->ncompliant > 0) {
+        move_compliant(rim, h, left);
     }
     s->since += h;
     s->since_moment += h * left;
@@ -204,8 +291,15 @@ void itm_rim_steady_end(ItmRim* rim, double h)
 {
     ItmRimContacts* r = &rim->contacts;
     ItmRimSteady* s = &r->steady;
-    int n = rim->n, width = n + 1;
-    for (int i = 0; i < r->problem.n && s->is_on; i++) {
+    int n = rim->n, nc = r->problem.n, width = n + 1;
+    bool is_compliant = s->is_on && s->ncompliant > 0;
+    double *C0 = r->problem.x, *C1 = r->problem.w;
+    if (is_compliant) {
+        int ld = itm_dense_pad(s->ncompliant);
+        r->set.dense->multiply_rows(C0, s->C, ld, s->c_since, NULL, nc, s->ncompliant);
+        r->set.dense->multiply_rows(C1, s->C, ld, s->c1_since, NULL, nc, s->ncompliant);
+    }
+    for (int i = 0; i < nc && s->is_on; i++) {
         const double *f = s->f + i * width, *a = s->a + i * width;
         ItmRow* row = &r->problem.rows[i];
         double Q0 = f[0] * s->since, Q1 = f[0] * s->since_moment, dw = a[0] * s->since;
@@ -214,9 +308,14 @@ void itm_rim_steady_end(ItmRim* rim, double h)
             Q1 += f[1 + k] * s->P1_since[k];
             dw += a[1 + k] * s->P_since[k];
         }
+        if (is_compliant) {
+            Q0 += get_compliant_force(r, C0, i);
+            Q1 += get_compliant_force(r, C1, i);
+            dw += C0[i];
+        }
         r->Q0[i] += Q0;
         r->Q1[i] += Q1;
-        if (r->set.state[i] == ITM_ROW_ACTIVE) {
+        if (r->set.state[i] == ITM_ROW_ACTIVE && row->omega == 0.0) {
             // motors rest at their own speed; nobody watched their work
             r->work[i] += Q0 * row->rate;
         }

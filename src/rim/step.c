@@ -370,12 +370,21 @@ ItmStatus itm_rim_begin(ItmRim* rim, int K, bool use_heun)
     return ITM_OK;
 }
 
+static void leave_steady(ItmRim* rim, double h)
+{
+    itm_rim_steady_end(rim, h);
+    rim->contacts.trial.h = 0.0;
+}
+
 ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w_end)
 {
     ItmRimContacts* r = &rim->contacts;
     ItmStatus status = ITM_OK;
+    if (r->steady.is_on && r->steady.ncompliant > 0 && !itm_rim_steady_holds(rim, h, lambda)) {
+        leave_steady(rim, rim->h);
+    }
     if (r->steady.is_on) {
-        // a step that leaves the steady state is corrected by itm_rim_advance
+        // rigid rows: a step that leaves the steady state is corrected by itm_rim_advance
         itm_rim_steady_predict(rim, h, lambda, w_end);
         return ITM_OK;
     }
@@ -429,8 +438,7 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
         return ITM_OK;
     }
     if (r->steady.is_on) {
-        itm_rim_steady_end(rim, h);
-        r->trial.h = 0.0;
+        leave_steady(rim, h);
     }
     bool is_trial;
     ItmStatus status = find_impulses(rim, h, lambda, &is_trial);
