@@ -100,7 +100,12 @@ static void factor(ItmActiveSet* set)
         }
     }
     set->nactive = n;
-    int ld = itm_dense_pad(n);
+    int ld = itm_dense_pad(n), nslip = 0, *slip = set->pivot;
+    for (int j = 0; j < p->n; j++) {
+        if (set->state[j] == ITM_ROW_SLIP && set->ratio[j] != 0.0 && place[p->rows[j].normal] != ITM_NONE) {
+            slip[nslip++] = j;
+        }
+    }
     for (int i = 0; i < n; i++) {
         const double* H = p->H + (size_t)set->active[i] * (size_t)p->n;
         double* S = set->S + (size_t)i * (size_t)ld;
@@ -108,10 +113,8 @@ static void factor(ItmActiveSet* set)
             S[j] = H[set->active[j]];
         }
         memset(S + n, 0, sizeof(double) * (size_t)(ld - n));
-        for (int j = 0; j < p->n; j++) {
-            if (set->state[j] == ITM_ROW_SLIP && set->ratio[j] != 0.0 && place[p->rows[j].normal] != ITM_NONE) {
-                S[place[p->rows[j].normal]] += H[j] * set->ratio[j];
-            }
+        for (int k = 0; k < nslip; k++) {
+            S[place[p->rows[slip[k]].normal]] += H[slip[k]] * set->ratio[slip[k]];
         }
         S[i] += ITM_ACTIVE_SET_PROXIMAL * H[set->active[i]];
     }
@@ -160,6 +163,18 @@ void itm_active_set_solve(ItmActiveSet* set, double* x, const double* b, double 
     follow(set, x, bound_share);
 }
 
+void itm_active_set_respond(ItmActiveSet* set, double* x, int i)
+{
+    memset(set->rhs, 0, sizeof(double) * (size_t)set->nactive);
+    set->rhs[set->place[i]] = 1.0;
+    itm_active_set_solve_active(set, set->rhs);
+    memset(x, 0, sizeof(double) * (size_t)set->problem->n);
+    for (int k = 0; k < set->nactive; k++) {
+        x[set->active[k]] = -set->rhs[k];
+    }
+    follow(set, x, 0.0);
+}
+
 void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const double* b, const double* x)
 {
     int n = set->problem->n;
@@ -171,8 +186,11 @@ void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const doub
 
 // ---------------------------------------------------------------------------- trial
 
+// Result of a comparison of impulses and rates with the guess. TURNS: only the direction of some slip is not right.
+typedef enum Verdict { AGREES, TURNS, FAILS } Verdict;
+
 // Impulses within bounds, rates on the right side.
-ItmActiveSetVerdict itm_active_set_judge(const ItmActiveSet* set, double tolerance)
+static Verdict judge(const ItmActiveSet* set, double tolerance)
 {
     const ItmRowProblem* p = set->problem;
     double most_x = 0.0, most_b = 0.0;
@@ -188,23 +206,23 @@ ItmActiveSetVerdict itm_active_set_judge(const ItmActiveSet* set, double toleran
         if (set->state[i] == ITM_ROW_ACTIVE) {
             bool is_bounded = row->normal == ITM_NONE;
             if ((fabs(w) > tol_w && !row->is_fixed) || (is_bounded && (x < p->lo[i] - tol_x || x > p->up[i] + tol_x))) {
-                return ITM_ACTIVE_SET_FAILS;
+                return FAILS;
             }
         } else if (itm_active_set_is_tight(set, i) && (set->state[i] == ITM_ROW_LO ? w < -tol_w : w > tol_w)) {
-            return ITM_ACTIVE_SET_FAILS;
+            return FAILS;
         }
     }
-    ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_AGREES;
+    Verdict verdict = AGREES;
     for (int c = 0; c < p->ncoupling; c++) {
         const ItmMlcpContact* coupling = &p->couplings[c];
         if (set->state[coupling->normal] != ITM_ROW_ACTIVE) {
             continue;
         }
         if (!itm_active_set_sticks(coupling, p->x, tol_x)) {
-            return ITM_ACTIVE_SET_FAILS;
+            return FAILS;
         }
         if (!itm_active_set_slips(set, coupling, p->w, tol_w)) {
-            verdict = ITM_ACTIVE_SET_TURNS;
+            verdict = TURNS;
         }
     }
     return verdict;
@@ -241,14 +259,14 @@ bool itm_active_set_try(ItmActiveSet* set, double tolerance)
 {
     const ItmRowProblem* p = set->problem;
     itm_active_set_factor(set);
-    ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_TURNS;
-    for (int k = 0; k < MOST_TURNS && verdict == ITM_ACTIVE_SET_TURNS; k++) {
+    Verdict verdict = TURNS;
+    for (int k = 0; k < MOST_TURNS && verdict == TURNS; k++) {
         itm_active_set_solve(set, p->x, p->b, 1.0);
         itm_active_set_compute_rates(set, p->w, p->b, p->x);
-        verdict = itm_active_set_judge(set, tolerance);
-        if (verdict == ITM_ACTIVE_SET_TURNS && !turn_slip(set, tolerance)) {
-            verdict = ITM_ACTIVE_SET_FAILS;
+        verdict = judge(set, tolerance);
+        if (verdict == TURNS && !turn_slip(set, tolerance)) {
+            verdict = FAILS;
         }
     }
-    return verdict == ITM_ACTIVE_SET_AGREES;
+    return verdict == AGREES;
 }

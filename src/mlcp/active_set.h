@@ -12,9 +12,6 @@
 #define ITM_ACTIVE_SET_PROXIMAL 1e-10
 
 // clang-format off
-// Result of a comparison of impulses and rates with the guess. TURNS: only the direction of some slip is not right.
-typedef enum ItmActiveSetVerdict { ITM_ACTIVE_SET_AGREES, ITM_ACTIVE_SET_TURNS, ITM_ACTIVE_SET_FAILS } ItmActiveSetVerdict;
-
 typedef struct ItmActiveSet {
     const ItmRowProblem* problem; // rows (index NULL), H, couplings, bounds of the impulses
     const ItmDense* dense;
@@ -44,10 +41,10 @@ void itm_active_set_solve_active(const ItmActiveSet* set, double* x);
 // Impulses x that make the rates b + H x of the active rows vanish, starting from what x is; rows at a bound have bound_share times it.
 // problem->w is overwritten.
 void itm_active_set_solve(ItmActiveSet* set, double* x, const double* b, double bound_share);
+// Impulses x (n), from none, that answer a unit rate of active row i.
+void itm_active_set_respond(ItmActiveSet* set, double* x, int i);
 // w = b + H x of all rows
 void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const double* b, const double* x);
-// Whether problem->x and problem->w, the solution for problem->b, agree with the set; rates below `tolerance` count as none.
-ItmActiveSetVerdict itm_active_set_judge(const ItmActiveSet* set, double tolerance);
 // Solve, and judge: problem->x (on entry a guess) and problem->w for problem->b, rates below `tolerance` counting as none. False: they
 // contradict the set. Friction of sliding cones turns with the slip.
 bool itm_active_set_try(ItmActiveSet* set, double tolerance);

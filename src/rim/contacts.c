@@ -17,13 +17,22 @@ static void lay_out_steady(ItmRimSteady* s, ItmArena* arena, int n, int nc, int 
     s->f = ITM_TAKE(arena, double, (size_t)nc*(size_t)(n + 1));
     s->a = ITM_TAKE(arena, double, (size_t)nc*(size_t)(n + 1));
     s->W = ITM_TAKE(arena, double, n*(n + 1));
+    s->f_start = ITM_TAKE(arena, double, nc);
+    s->a_start = ITM_TAKE(arena, double, nc);
+    s->W_start = ITM_TAKE(arena, double, n);
     s->P_since = ITM_TAKE(arena, double, n);
     s->P1_since = ITM_TAKE(arena, double, n);
     s->held = ITM_TAKE(arena, int, nc);
-    s->loaded = ITM_TAKE(arena, int, nc);
     s->watched = ITM_TAKE(arena, int, nc);
     s->stuck = ITM_TAKE(arena, int, ncoupling);
     s->sliding = ITM_TAKE(arena, int, ncoupling);
+    s->compliant = ITM_TAKE(arena, int, nc);
+    s->c = ITM_TAKE(arena, double, nc);
+    s->c_since = ITM_TAKE(arena, double, nc);
+    s->c1_since = ITM_TAKE(arena, double, nc);
+    s->C = ITM_TAKE(arena, double, (size_t)nc*(size_t)(nc + n));
+    s->C_c = ITM_TAKE(arena, double, nc + n);
+    s->C_c1 = ITM_TAKE(arena, double, nc + n);
 }
 
 void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, int coupling_capacity)
@@ -38,9 +47,6 @@ void itm_rim_contacts_lay_out_rows(ItmRim* rim, ItmArena* arena, int capacity, i
     r->problem.couplings = ITM_TAKE(arena, ItmMlcpContact, coupling_capacity);
     itm_active_set_lay_out(&r->set, arena, &r->problem, capacity);
     lay_out_steady(&r->steady, arena, rim->n, capacity, coupling_capacity);
-    r->trial.x = ITM_TAKE(arena, double, nc*(size_t)(rim->n + 1));
-    r->trial.w = ITM_TAKE(arena, double, nc*(size_t)(rim->n + 1));
-    r->trial.b = ITM_TAKE(arena, double, nc);
     double** reals[] = {&r->ac, &r->gap_drift, &r->correction, &r->x, &r->y, &r->Q0, &r->Q1, &r->work};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nc);

@@ -38,14 +38,15 @@ typedef struct ItmRimFrame {
     ItmDirection direction;  // ITM_TX: velocity of the point along the world's x ... ITM_RZ: angular velocity about its z
 } ItmRimFrame;
 
-// Steady micro steps: the active set stays and active rows rest; forces f = f0 + f1 lambda, everything linear in lambda.
+// Steady micro steps: the active set stays and rigid active rows rest. Forces f = f0 + f1 lambda + f2 c, and everything else, are linear in
+// lambda and in c, which the motion of compliant active rows changes from micro step to micro step.
 typedef struct ItmRimSteady {
     bool    is_on;
-    double* f;               // f0, f1 by rows                                          (nc x (1 + n))  N
-    double* a;               // accelerations of rows, likewise                         (nc x (1 + n))  m/s^2
-    double* W;               // and of the lengths                                      (n x (1 + n))   m/s^2
-    int*    loaded;          // rows with a force                                       (nloaded)
-    int     nloaded;
+    double* f;               // f0, then f1 by interfaces                               ((1 + n) x nc)  N
+    double* a;               // accelerations of rows, likewise                         ((1 + n) x nc)  m/s^2
+    double* W;               // and of the lengths                                      ((1 + n) x n)   m/s^2
+    double* f_start;         // f0 + f2 c in this micro step                            (nc)            N
+    double* a_start, *W_start;   // and the accelerations                               (nc, n)         m/s^2
     int*    held;            // active rows with bounds, to be checked                  (nheld)
     int     nheld;
     int*    stuck;           // couplings whose tangents stick, to be checked           (nstuck)
@@ -56,19 +57,13 @@ typedef struct ItmRimSteady {
     int     nwatched;
     double  since, since_moment; // steady time, and its moment, not yet counted in Q0 and Q1       s
     double* P_since, *P1_since;  // interface impulses and moments likewise             (n)         N s
+    int*    compliant;       // active rows that yield                                  (ncompliant)
+    int     ncompliant;
+    double* c;               // their (rate + offset) / h in this micro step            (ncompliant)    m/s^2
+    double* c_since, *c1_since; // h c and its moments, summed like P_since             (ncompliant)    m/s
+    double* C;               // f2 of active rows, accelerations of others and of the lengths (ncompliant x (nc + n)) N s^2/m, 1
+    double* C_c, *C_c1;      // C c of this micro step; of sums                         (nc + n)        N, m/s^2
 } ItmRimSteady;
-
-// The trial of a micro step, linear in lambda while the active set keeps its factors: impulses x = x0 + x1 lambda, rates likewise. Heun's
-// rule tries twice per micro step, before and after the partner has moved; only lambda differs.
-typedef struct ItmRimTrial {
-    long    seen, mapped;    // factors (ItmActiveSet.nfactor) of the last trial; of x1, w1
-    int     served;          // trials in a row with the same factors
-    double  mapped_h;        // micro step of x1, w1                                                s
-    double  h;               // micro step of x0, w0; 0: rows have moved since                      s
-    double* x;               // x0, x1 by rows                                          (nc x (1 + n))  N s, s
-    double* w;               // rates and offsets of rows, likewise                     (nc x (1 + n))  m/s
-    double* b;               // those without impulses at lambda = 0                    (nc)            m/s
-} ItmRimTrial;
 
 // Bounded rows beside the interface rows, nc = problem.n. gap and rate of a row are those of the present micro step.
 typedef struct ItmRimContacts {
@@ -78,7 +73,7 @@ typedef struct ItmRimContacts {
     ItmRowProblem problem;   // of a micro step: H_cc + Omega, couplings, impulses ...  (nc)
     ItmRowStep step;
     ItmActiveSet set;        // that of the last micro step, tried before the MLCP
-    ItmRimTrial trial;
+    int     nserved;         // trials in a row with the same factors
     ItmRimSteady steady;
     struct ItmMlcpWorkspace* workspace;
     bool    has_bounces;     // some row has a restitution

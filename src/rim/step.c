@@ -24,10 +24,9 @@ void itm_rim_contacts_set_step(ItmRim* rim, double h)
         row->omega = omega;
     }
     r->set.is_factored = r->steady.is_on = false;
-    r->trial.h = 0.0;
 }
 
-// The problem of a micro step under forces lambda (NULL: none): rates without impulses, offsets and bounds. Returns whether rows bounce.
+// The problem of a micro step under forces lambda: rates without impulses, offsets and bounds. Returns whether rows bounce.
 static bool state_problem(ItmRim* rim, double h, const double* lambda)
 {
     ItmRimContacts* r = &rim->contacts;
@@ -40,7 +39,7 @@ static bool state_problem(ItmRim* rim, double h, const double* lambda)
         double a = r->ac[i];
         row->rate_mid = row->rate;
         row->hit = row->late = row->late_work = 0.0;
-        for (int j = 0; lambda != NULL && j < rim->n; j++) {
+        for (int j = 0; j < rim->n; j++) {
             a += r->Hci[i * rim->n + j] * lambda[j];
         }
         p->v_free[i] = row->rate + h * a;
@@ -75,73 +74,8 @@ static ItmStatus solve(ItmRim* rim)
         itm_active_set_guess(&r->set, p->state, p->x);
         memcpy(r->x, p->x, sizeof(double) * (size_t)p->n);
         r->steady.is_on = false;
-        r->trial.h = 0.0;
     }
     return status;
-}
-
-// Column k of the trial: impulses and rates for rates b without impulses, from a guess in p->x.
-static void try_column(ItmRim* rim, int k, const double* b, double bound_share)
-{
-    ItmRimContacts* r = &rim->contacts;
-    const ItmRowProblem* p = &r->problem;
-    int width = rim->n + 1;
-    itm_active_set_solve(&r->set, p->x, b, bound_share);
-    itm_active_set_compute_rates(&r->set, p->w, b, p->x);
-    for (int i = 0; i < p->n; i++) {
-        r->trial.x[i * width + k] = p->x[i];
-        r->trial.w[i * width + k] = p->w[i];
-    }
-}
-
-// How impulses and rates of the active set depend on interface forces in a micro step h.
-static void map_forces(ItmRim* rim, double h)
-{
-    ItmRimContacts* r = &rim->contacts;
-    const ItmRowProblem* p = &r->problem;
-    double* b = p->x_other;
-    for (int k = 0; k < rim->n; k++) {
-        for (int i = 0; i < p->n; i++) {
-            b[i] = h * r->Hci[i * rim->n + k];
-        }
-        memset(p->x, 0, sizeof(double) * (size_t)p->n);
-        try_column(rim, k + 1, b, 0.0);
-    }
-    r->trial.mapped = r->set.nfactor;
-    r->trial.mapped_h = h;
-}
-
-#define SERVED 4  // trials with the same factors before maps are made: where rows come and go they would not be used
-
-// Impulses and rates of the active set in a micro step h by the maps.
-static ItmActiveSetVerdict try_maps(ItmRim* rim, double h, const double* lambda)
-{
-    ItmRimContacts* r = &rim->contacts;
-    ItmRimTrial* t = &r->trial;
-    const ItmRowProblem* p = &r->problem;
-    int n = rim->n, width = n + 1;
-    if (t->mapped != r->set.nfactor || t->mapped_h != h) {
-        map_forces(rim, h);
-        t->h = 0.0;
-    }
-    if (t->h != h) {
-        state_problem(rim, h, NULL);
-        memcpy(t->b, p->b, sizeof(double) * (size_t)p->n);
-        try_column(rim, 0, p->b, 1.0);
-        t->h = h;
-    }
-    for (int i = 0; i < p->n; i++) {
-        double x = t->x[i * width], w = t->w[i * width], b = 0.0;
-        for (int k = 0; k < n; k++) {
-            x += t->x[i * width + 1 + k] * lambda[k];
-            w += t->w[i * width + 1 + k] * lambda[k];
-            b += r->Hci[i * n + k] * lambda[k];
-        }
-        p->x[i] = x;
-        p->w[i] = w;
-        p->b[i] = t->b[i] + h * b;
-    }
-    return itm_active_set_judge(&r->set, itm_rim_contacts_get_tolerance(rim));
 }
 
 // Impulses p->x and rates A v+ in p->v for forces lambda. is_trial: the active set of the last micro step did.
@@ -149,19 +83,10 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
 {
     ItmRimContacts* r = &rim->contacts;
     const ItmRowProblem* p = &r->problem;
-    ItmActiveSetVerdict verdict = ITM_ACTIVE_SET_TURNS;
-    bool is_same = r->set.is_factored && r->trial.seen == r->set.nfactor;
-    r->trial.served = is_same ? r->trial.served + 1 : 0;
-    if (rim->use_heun && !r->has_bounces && r->trial.served >= SERVED) {
-        verdict = try_maps(rim, h, lambda);
-    }
-    *is_trial = verdict == ITM_ACTIVE_SET_AGREES;
-    if (!*is_trial) {
-        bool is_bouncing = state_problem(rim, h, lambda);
-        *is_trial = verdict == ITM_ACTIVE_SET_TURNS && !is_bouncing &&
-                    itm_active_set_try(&r->set, itm_rim_contacts_get_tolerance(rim));
-        r->trial.seen = r->set.nfactor;
-    }
+    long factors = r->set.nfactor;
+    bool is_bouncing = state_problem(rim, h, lambda);
+    *is_trial = !is_bouncing && itm_active_set_try(&r->set, itm_rim_contacts_get_tolerance(rim));
+    r->nserved = r->set.nfactor == factors ? r->nserved + 1 : 0;
     if (!*is_trial) {
         return solve(rim);
     }
@@ -374,8 +299,11 @@ ItmStatus itm_rim_predict(ItmRim* rim, double h, const double* lambda, double* w
 {
     ItmRimContacts* r = &rim->contacts;
     ItmStatus status = ITM_OK;
+    if (r->steady.is_on && r->steady.ncompliant > 0 && !itm_rim_steady_holds(rim, h, lambda)) {
+        itm_rim_steady_end(rim, rim->h);
+    }
     if (r->steady.is_on) {
-        // a step that leaves the steady state is corrected by itm_rim_advance
+        // rigid rows: a step that leaves the steady state is corrected by itm_rim_advance
         itm_rim_steady_predict(rim, h, lambda, w_end);
         return ITM_OK;
     }
@@ -428,10 +356,7 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
         finish_step(rim, h, lambda, true);
         return ITM_OK;
     }
-    if (r->steady.is_on) {
-        itm_rim_steady_end(rim, h);
-        r->trial.h = 0.0;
-    }
+    itm_rim_steady_end(rim, h);
     bool is_trial;
     ItmStatus status = find_impulses(rim, h, lambda, &is_trial);
     if (status != ITM_OK) {
@@ -440,7 +365,6 @@ ItmStatus itm_rim_advance(ItmRim* rim, double h, const double* lambda)
     place_impulses(rim, h);
     move_interfaces(rim, h, lambda);
     move_rows(rim, h);
-    r->trial.h = 0.0;
     finish_step(rim, h, lambda, r->is_plain);
     if (is_trial) {
         r->ntrial++;

@@ -5,7 +5,7 @@
 
 #include "contact/contact.h"
 #include "interim/interim.h"
-#include "rim/rim.h"
+#include "rim/contacts.h"
 #include "scenes/scene.h"
 #include "scenes/scenes.h"
 
@@ -547,8 +547,8 @@ static void contacts_of_closed_loops_ride(void** state)
     }
 }
 
-// The maps that both trials of a micro step share give what a trial of its own gives; a prediction, with whatever forces, leaves no trace.
-static void shared_trials_are_those_of_their_own(void** state)
+// Steady micro steps with compliant contacts give what trials give; a prediction, with whatever forces, leaves no trace.
+static void steady_steps_of_compliant_contacts_are_trials(void** state)
 {
     (void)state;
     const Partner press = {
@@ -556,13 +556,12 @@ static void shared_trials_are_those_of_their_own(void** state)
     const Case c = {"ball on a soft floor", build_soft_presser, 2, press, 0.8, 5e-5, {0}};
     const double H = 20e-3, other[2] = {-3e3, 5e3};
     const int K = 40;
-    Sim shared, own;
+    Sim steady, own;
     double w_end[2];
-    long nmapped = 0;
-    begin(&shared, &c, ITM_COORDINATES_JOINT, H);
+    begin(&steady, &c, ITM_COORDINATES_JOINT, H);
     begin(&own, &c, ITM_COORDINATES_JOINT, H);
     for (int k = 0; k < 40; k++) {
-        Sim* both[2] = {&shared, &own};
+        Sim* both[2] = {&steady, &own};
         for (int i = 0; i < 2; i++) {
             Sim* x = both[i];
             itm_data_refresh(x->m, x->d);
@@ -571,24 +570,24 @@ static void shared_trials_are_those_of_their_own(void** state)
             CHECK_OK(itm_rim_begin(&x->rim, K, true), &x->d->error);
         }
         for (int j = 0; j < K; j++) {
-            own.rim.contacts.trial.seen = -1;  // no factors were seen before: nothing to share
+            itm_rim_steady_end(&own.rim, H / K);
             micro_step(&own, &c, k * H + j * H / K, H / K, false);
-            // a small force more: the active set stays, and with it all that is shared
+            // a small force more: the active set stays, and with it the maps
             for (int i = 0; i < 2; i++) {
                 w_end[i] = own.force[i] + 1e-3 * other[i];
             }
-            CHECK_OK(itm_rim_predict(&shared.rim, H / K, w_end, w_end), &shared.d->error);
-            nmapped += shared.rim.contacts.problem.n > 0 && shared.rim.contacts.trial.h > 0.0;
-            micro_step(&shared, &c, k * H + j * H / K, H / K, false);
+            CHECK_OK(itm_rim_predict(&steady.rim, H / K, w_end, w_end), &steady.d->error);
+            micro_step(&steady, &c, k * H + j * H / K, H / K, false);
         }
-        CHECK_OK(itm_rim_take_over(shared.m, shared.d, &shared.rim), &shared.d->error);
+        CHECK_OK(itm_rim_take_over(steady.m, steady.d, &steady.rim), &steady.d->error);
         CHECK_OK(itm_rim_take_over(own.m, own.d, &own.rim), &own.d->error);
-        for (int i = 0; i < shared.m->nq; i++) {
-            CHECK_NEAR(shared.d->q[i], own.d->q[i], 1e-10);  // observed 4e-12; rates are solved to 1e-9 m/s, over 0.8 s
+        for (int i = 0; i < steady.m->nq; i++) {
+            CHECK_NEAR(steady.d->q[i], own.d->q[i], 1e-10);  // observed 4e-12; rates are solved to 1e-9 m/s, over 0.8 s
         }
     }
-    assert_true(nmapped > 400);
-    end(&shared);
+    assert_true(steady.rim.contacts.nsteady > 400);
+    assert_int_equal(own.rim.contacts.nsteady, 0);
+    end(&steady);
     end(&own);
 }
 
@@ -857,7 +856,7 @@ int main(void)
         cmocka_unit_test(contacts_in_space_ride),
         cmocka_unit_test(other_friction_laws_ride),
         cmocka_unit_test(contacts_of_closed_loops_ride),
-        cmocka_unit_test(shared_trials_are_those_of_their_own),
+        cmocka_unit_test(steady_steps_of_compliant_contacts_are_trials),
         cmocka_unit_test(contacts_that_no_interface_feels_are_solved_once_a_macro_step),
         cmocka_unit_test(macro_steps_allocate_nothing),
         cmocka_unit_test(energy_never_grows_by_contact),
