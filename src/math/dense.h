@@ -5,6 +5,7 @@
 #ifndef ITM_MATH_DENSE_H
 #define ITM_MATH_DENSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ITM_DENSE_PAD 8
@@ -25,14 +26,18 @@ typedef struct ItmDense {
     // stay
     void (*multiply_rows)(double* y, const double* A, int lda, const double* x, const int* rows, int m, int n);
 
-    // The same where row i of A is zero outside the columns first_i .. end_i - 1; A and x padded to a multiple of ITM_DENSE_PAD
-    void (*multiply_band)(double* y, const double* A, int lda, const double* x, const int* rows, int m,
-                          const int* first, const int* end);
+    // The same where row i of A is zero but for ngroup_i groups of four columns, which begin at group[i lda / 4 ...]; x padded with
+    // zeros
+    void (*multiply_groups)(double* y, const double* A, int lda, const double* x, const int* rows, int m,
+                            const int* group, const int* ngroup);
 
-    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w follows by the rows of the
-    // symmetric A, zero outside its band as above, and by eps on the diagonal
-    void (*sweep)(double* x, double* w, const double* A, int lda, const int* first, const int* end, const double* inv_h,
-                  const double* lo, const double* up, double eps, int n);
+    // B = D A D with a diagonal D, padded with zeros; A without padding (n x n). Lists the groups of B. Returns whether all is finite.
+    bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup);
+
+    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the rows of
+    // the symmetric A, by their groups or, where group is NULL, whole, and by eps on the diagonal
+    void (*sweep)(double* x, double* w, const double* A, int lda, const int* group, const int* ngroup,
+                  const double* inv_h, const double* lo, const double* up, double eps, int n);
 
     // A = U'U in the upper triangle, in place (below: garbage). A pivot not above `floor` stops it.
     // Returns n, or the index of the pivot that failed.

@@ -4,7 +4,12 @@
 #include "math/dense.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
@@ -53,16 +58,16 @@ static inline double sum_lanes(const Lanes* s)
     return ((*s)[0] + (*s)[1]) + ((*s)[2] + (*s)[3]);
 }
 
-// Columns begin .. n - 1 of four rows at a time, because x is then loaded once for four products.
+// Four rows at a time, because x is then loaded once for four products.
 static void multiply_four(double* restrict y, const double* restrict A, int lda, const double* restrict x, const int* r,
-                          int begin, int n)
+                          int n)
 {
     const double* restrict a0 = A + (size_t)r[0] * (size_t)lda;
     const double* restrict a1 = A + (size_t)r[1] * (size_t)lda;
     const double* restrict a2 = A + (size_t)r[2] * (size_t)lda;
     const double* restrict a3 = A + (size_t)r[3] * (size_t)lda;
     Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    int j = begin;
+    int j = 0;
     for (; j + 4 <= n; j += 4) {
         Lanes xj = *lanes(x + j);
         s0 += *lanes(a0 + j) * xj;
@@ -96,39 +101,135 @@ static void multiply_rows(double* y, const double* A, int lda, const double* x, 
     for (int i = 0; i < m; i += 4) {
         int r[4];
         pick_four(r, rows, i, m);
-        multiply_four(y, A, lda, x, r, 0, n);
+        multiply_four(y, A, lda, x, r, n);
     }
 }
 
-static void multiply_band(double* y, const double* A, int lda, const double* x, const int* rows, int m,
-                          const int* first, const int* end)
+// Groups g .. count - 1 of a row
+static inline void add_groups(Lanes* sum, const double* a, const double* x, const int* group, int g, int count)
+{
+    for (; g < count; g++) {
+        *sum += *lanes(a + group[g]) * *lanes(x + group[g]);
+    }
+}
+
+// Four rows side by side as far as the shortest goes, because the sum of one waits for itself.
+static void multiply_groups(double* restrict y, const double* restrict A, int lda, const double* restrict x,
+                            const int* rows, int m, const int* group, const int* ngroup)
 {
     for (int i = 0; i < m; i += 4) {
-        int r[4];
+        int r[4], shortest = lda;
+        const double* a[4];
+        const int* own[4];
+        Lanes s[4] = {{0}};
         pick_four(r, rows, i, m);
-        int from = first[r[0]], to = end[r[0]];
-        for (int k = 1; k < 4; k++) {
-            from = first[r[k]] < from ? first[r[k]] : from;
-            to = end[r[k]] > to ? end[r[k]] : to;
+        for (int k = 0; k < 4; k++) {
+            a[k] = A + (size_t)r[k] * (size_t)lda;
+            own[k] = group + (size_t)r[k] * (size_t)(lda / 4);
+            shortest = ngroup[r[k]] < shortest ? ngroup[r[k]] : shortest;
         }
-        multiply_four(y, A, lda, x, r, from / 4 * 4, (to + 3) / 4 * 4);
+        for (int g = 0; g < shortest; g++) {
+            for (int k = 0; k < 4; k++) {
+                s[k] += *lanes(a[k] + own[k][g]) * *lanes(x + own[k][g]);
+            }
+        }
+        for (int k = 0; k < 4; k++) {
+            add_groups(&s[k], a[k], x, own[k], shortest, ngroup[r[k]]);
+            y[r[k]] = sum_lanes(&s[k]);
+        }
     }
 }
 
-static void sweep(double* restrict x, double* restrict w, const double* restrict A, int lda, const int* restrict first,
-                  const int* restrict end, const double* restrict inv_h, const double* restrict lo,
-                  const double* restrict up, double eps, int n)
+// x <- clamp(x - w inv_h, lo, up); returns the step, from the shortest chain of operations, because the next row waits for it
+static inline double step_row(double* x, double w, double inv_h, double lo, double up)
 {
+    double fall = lo - *x, rise = up - *x, full = w * inv_h, y = *x - full, step = -full;
+    step = step < fall ? fall : step;
+    step = step > rise ? rise : step;
+    y = y < lo ? lo : y;
+    *x = y > up ? up : y;
+    return step;
+}
+
+static const Lanes UNIT[4] = {{1.0, 0.0, 0.0, 0.0}, {0.0, 1.0, 0.0, 0.0}, {0.0, 0.0, 1.0, 0.0}, {0.0, 0.0, 0.0, 1.0}};
+
+// w of the next row is computed before the others: the next step waits for it.
+static void sweep(double* restrict x, double* restrict w, const double* restrict A, int lda, const int* group,
+                  const int* ngroup, const double* restrict inv_h, const double* restrict lo, const double* restrict up,
+                  double eps, int n)
+{
+    double w_i = w[0];
     for (int i = 0; i < n; i++) {
-        double y = x[i] - w[i] * inv_h[i];
-        y = y < lo[i] ? lo[i] : y > up[i] ? up[i] : y;
-        double step = y - x[i];
+        const double* row = A + (size_t)i * (size_t)lda;
+        int next = i + 1 < n ? i + 1 : 0;
+        double step = step_row(&x[i], w_i, inv_h[i], lo[i], up[i]);
+        double w_next = w[next];
         if (step != 0.0) {
-            x[i] = y;
-            add_scaled(w + first[i], step, A + (size_t)i * (size_t)lda + first[i], end[i] - first[i]);
-            w[i] += eps * step;
+            w_next += step * row[next];
+            const int* own = group + (size_t)i * (size_t)(lda / 4);
+            for (int g = 0; group != NULL && g < ngroup[i]; g++) {
+                *(Lanes*)(w + own[g]) += step * *lanes(row + own[g]);
+            }
+            for (int j = 0; group == NULL && j < n; j += 4) {
+                *(Lanes*)(w + j) += step * *lanes(row + j);
+            }
+            if (eps != 0.0) {
+                // four numbers as above: one alone would make the loads of the next row wait
+                *(Lanes*)(w + i / 4 * 4) += eps * step * UNIT[i % 4];
+            }
         }
+        w_i = w_next;
     }
+}
+
+// Whether one of four numbers is not zero
+static inline bool is_any(const Lanes* v)
+{
+#if defined __AVX2__
+    return _mm256_movemask_pd((__m256d)(*v != 0.0)) != 0;
+#elif defined __SSE2__
+    typedef double Half __attribute__((vector_size(16)));
+    Half low = {(*v)[0], (*v)[1]}, high = {(*v)[2], (*v)[3]};
+    return _mm_movemask_pd((__m128d)((low != 0.0) | (high != 0.0))) != 0;
+#else
+    return (*v)[0] != 0.0 || (*v)[1] != 0.0 || (*v)[2] != 0.0 || (*v)[3] != 0.0;
+#endif
+}
+
+static bool scale(double* restrict B, int ldb, const double* restrict A, const double* restrict d, int n,
+                  int* restrict group, int* restrict ngroup)
+{
+    // 0 times anything finite is 0, times anything else NaN
+    Lanes nothing = {0};
+    int whole = n / 4 * 4;
+    for (int i = 0; i < n; i++) {
+        const double* from = A + (size_t)i * (size_t)n;
+        double* to = B + (size_t)i * (size_t)ldb;
+        int* own = group + (size_t)i * (size_t)(ldb / 4);
+        int count = 0, j = 0;
+        for (; j < whole; j += 4) {
+            Lanes v = *lanes(from + j) * (d[i] * *lanes(d + j));
+            *(Lanes*)(to + j) = v;
+            nothing += 0.0 * v;
+            own[count] = j;
+            count += is_any(&v);
+        }
+        if (j < n) {
+            double v1 = j + 1 < n ? from[j + 1] * (d[i] * d[j + 1]) : 0.0;
+            double v2 = j + 2 < n ? from[j + 2] * (d[i] * d[j + 2]) : 0.0;
+            Lanes v = {from[j] * (d[i] * d[j]), v1, v2, 0.0};
+            *(Lanes*)(to + j) = v;
+            nothing += 0.0 * v;
+            own[count] = j;
+            count += is_any(&v);
+            j += 4;
+        }
+        for (; j < ldb; j += 4) {
+            *(Lanes*)(to + j) = (Lanes){0};
+        }
+        ngroup[i] = count;
+    }
+    return sum_lanes(&nothing) == 0.0;
 }
 
 // C_ij -= sum_k a(i,k) B_kj for one tile of 4 x 8;  a(i,k) = A[i ai + k ak]
@@ -161,21 +262,96 @@ static inline void update_row(double* restrict C, const double* restrict A, size
     }
 }
 
-// Rows k0 .. k0+np-1 of U, all columns, without looking below the panel.
+// Four rows of U at the diagonal: 1 / U_ii, and what stands right of it
+typedef struct Corner {
+    double inv[4];
+    double u01, u02, u03, u12, u13, u23;
+} Corner;
+
+// Returns 4, or the row whose pivot failed.
+static inline int factor_corner(Corner* c, const double* A, int lda, double floor)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    double p0 = A[0];
+    c->inv[0] = 1.0 / sqrt(p0);
+    c->u01 = A[1] * c->inv[0];
+    c->u02 = A[2] * c->inv[0];
+    c->u03 = A[3] * c->inv[0];
+    double p1 = a1[1] - c->u01 * c->u01;
+    c->inv[1] = 1.0 / sqrt(p1);
+    c->u12 = (a1[2] - c->u01 * c->u02) * c->inv[1];
+    c->u13 = (a1[3] - c->u01 * c->u03) * c->inv[1];
+    double p2 = a2[2] - c->u02 * c->u02 - c->u12 * c->u12;
+    c->inv[2] = 1.0 / sqrt(p2);
+    c->u23 = (a2[3] - c->u02 * c->u03 - c->u12 * c->u13) * c->inv[2];
+    double p3 = a3[3] - c->u03 * c->u03 - c->u13 * c->u13 - c->u23 * c->u23;
+    c->inv[3] = 1.0 / sqrt(p3);
+    return !(p0 > floor) ? 0 : !(p1 > floor) ? 1 : !(p2 > floor) ? 2 : !(p3 > floor) ? 3 : 4;
+}
+
+// Four rows of A, 4 * width columns from j on: the rows k0 .. k-1 of U are taken off, in this order; then, with a corner, they become rows of U
+static inline __attribute__((always_inline)) void factor_tile(double* restrict A, int lda, int k0, int k, int j,
+                                                              int width, const Corner* t)
+{
+    Lanes c[4][2];
+    double* C = A + (size_t)k * (size_t)lda + j;
+    for (int i = 0; i < 4; i++) {
+        for (int l = 0; l < width; l++) {
+            c[i][l] = *lanes(C + (size_t)i * (size_t)lda + 4 * l);
+        }
+    }
+    for (int r = k0; r < k; r++) {
+        const double* u = A + (size_t)r * (size_t)lda;
+        for (int l = 0; l < width; l++) {
+            Lanes b = *lanes(u + j + 4 * l);
+            for (int i = 0; i < 4; i++) {
+                c[i][l] -= u[k + i] * b;
+            }
+        }
+    }
+    for (int l = 0; l < width && t != NULL; l++) {
+        c[0][l] *= t->inv[0];
+        c[1][l] = (c[1][l] - t->u01 * c[0][l]) * t->inv[1];
+        c[2][l] = (c[2][l] - t->u02 * c[0][l] - t->u12 * c[1][l]) * t->inv[2];
+        c[3][l] = (c[3][l] - t->u03 * c[0][l] - t->u13 * c[1][l] - t->u23 * c[2][l]) * t->inv[3];
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int l = 0; l < width; l++) {
+            *(Lanes*)(C + (size_t)i * (size_t)lda + 4 * l) = c[i][l];
+        }
+    }
+}
+
+// Rows k0 .. k0+np-1 of U, all columns, without looking below the panel: four rows at a time, each number loaded and stored once.
 static int factor_cholesky_panel(double* A, int lda, int n, int k0, int np, double floor)
 {
-    for (int k = k0; k < k0 + np; k++) {
+    int k = k0;
+    for (; k + 4 <= k0 + np; k += 4) {
+        Corner corner;
+        factor_tile(A, lda, k0, k, k, 1, NULL);
+        int good = factor_corner(&corner, A + (size_t)k * (size_t)lda + k, lda, floor);
+        if (good < 4) {
+            return k + good;
+        }
+        factor_tile(A, lda, k, k, k, 1, &corner);
+        int j = k + 4;
+        for (; j + 4 < n; j += 8) {
+            factor_tile(A, lda, k0, k, j, 2, &corner);
+        }
+        if (j < n) {
+            factor_tile(A, lda, k0, k, j, 1, &corner);
+        }
+    }
+    for (; k < k0 + np; k++) {
         double* row = A + (size_t)k * (size_t)lda;
-        double pivot = row[k];
-        if (!(pivot > floor)) {
+        update_row(row + k, A + (size_t)k0 * (size_t)lda + k, (size_t)lda, A + (size_t)k0 * (size_t)lda + k, lda,
+                   k - k0, n - k);
+        if (!(row[k] > floor)) {
             return k;
         }
-        double scale = 1.0 / sqrt(pivot);
+        double scale = 1.0 / sqrt(row[k]);
         for (int j = k; j < n; j++) {
             row[j] *= scale;
-        }
-        for (int i = k + 1; i < k0 + np; i++) {
-            add_scaled(A + (size_t)i * (size_t)lda + i, -row[i], row + i, n - i);
         }
     }
     return n;
@@ -246,24 +422,89 @@ static void solve_band(const double* U, int ldu, const int* end, const double* i
     }
 }
 
-static void solve_cholesky_lower(const double* U, int ldu, double* x, int n)
+// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
+static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int j = 0; j < n; j += 4) {
+        Lanes xj = *lanes(x + j);
+        s0 += *lanes(A + j) * xj;
+        s1 += *lanes(a1 + j) * xj;
+        s2 += *lanes(a2 + j) * xj;
+        s3 += *lanes(a3 + j) * xj;
+    }
+    t[0] = sum_lanes(&s0);
+    t[1] = sum_lanes(&s1);
+    t[2] = sum_lanes(&s2);
+    t[3] = sum_lanes(&s3);
+}
+
+// Four unknowns at a time: their small triangle, then their rows taken off the others. Divisions do not wait for unknowns.
+static void solve_cholesky_lower(const double* U, int ldu, double* restrict x, int n)
 {
     // U' y = x, by columns of U' = rows of U
-    for (int k = 0; k < n; k++) {
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
+        double y0 = x[k] * (1.0 / a0[k]);
+        double y1 = (x[k + 1] - a0[k + 1] * y0) * (1.0 / a1[k + 1]);
+        double y2 = (x[k + 2] - a0[k + 2] * y0 - a1[k + 2] * y1) * (1.0 / a2[k + 2]);
+        double y3 = (x[k + 3] - a0[k + 3] * y0 - a1[k + 3] * y1 - a2[k + 3] * y2) * (1.0 / a3[k + 3]);
+        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
+        int j = k + 4;
+        for (; j + 4 <= n; j += 4) {
+            Lanes s = (y0 * *lanes(a0 + j) + y1 * *lanes(a1 + j)) + (y2 * *lanes(a2 + j) + y3 * *lanes(a3 + j));
+            *(Lanes*)(x + j) -= s;
+        }
+        for (; j < n; j++) {
+            x[j] -= (y0 * a0[j] + y1 * a1[j]) + (y2 * a2[j] + y3 * a3[j]);
+        }
+    }
+    for (; k < n; k++) {
         const double* row = U + (size_t)k * (size_t)ldu;
-        x[k] /= row[k];
-        add_scaled(x + k + 1, -x[k], row + k + 1, n - k - 1);
+        x[k] *= 1.0 / row[k];
+        for (int j = k + 1; j < n; j++) {
+            x[j] -= x[k] * row[j];
+        }
+    }
+}
+
+// U x = y, from the last row up
+static void solve_cholesky_upper(const double* U, int ldu, double* restrict x, int n)
+{
+    int k = n;
+    for (; k % 4 != 0; k--) {
+        const double* row = U + (size_t)(k - 1) * (size_t)ldu;
+        double sum = x[k - 1];
+        for (int j = k; j < n; j++) {
+            sum -= row[j] * x[j];
+        }
+        x[k - 1] = sum * (1.0 / row[k - 1]);
+    }
+    int whole = k;
+    for (k -= 4; k >= 0; k -= 4) {
+        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
+        double t[4];
+        dot_four(t, a0 + k + 4, ldu, x + k + 4, whole - k - 4);
+        for (int j = whole; j < n; j++) {
+            t[0] += a0[j] * x[j];
+            t[1] += a1[j] * x[j];
+            t[2] += a2[j] * x[j];
+            t[3] += a3[j] * x[j];
+        }
+        double y3 = (x[k + 3] - t[3]) * (1.0 / a3[k + 3]);
+        double y2 = (x[k + 2] - t[2] - a2[k + 3] * y3) * (1.0 / a2[k + 2]);
+        double y1 = (x[k + 1] - t[1] - a1[k + 2] * y2 - a1[k + 3] * y3) * (1.0 / a1[k + 1]);
+        double y0 = (x[k] - t[0] - a0[k + 1] * y1 - a0[k + 2] * y2 - a0[k + 3] * y3) * (1.0 / a0[k]);
+        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
     }
 }
 
 static void solve_cholesky(const double* U, int ldu, double* x, int n)
 {
     solve_cholesky_lower(U, ldu, x, n);
-    // U x = y, from the last row up
-    for (int k = n - 1; k >= 0; k--) {
-        const double* row = U + (size_t)k * (size_t)ldu;
-        x[k] = (x[k] - dot_lanes(row + k + 1, x + k + 1, n - k - 1)) / row[k];
-    }
+    solve_cholesky_upper(U, ldu, x, n);
 }
 
 static void rotate(double* restrict a, double* restrict b, double c, double s, int n)
@@ -358,24 +599,6 @@ static int factor_lu(double* A, int lda, int n, int* pivots, double floor)
     return replaced;
 }
 
-// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
-static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int j = 0; j < n; j += 4) {
-        Lanes xj = *lanes(x + j);
-        s0 += *lanes(A + j) * xj;
-        s1 += *lanes(a1 + j) * xj;
-        s2 += *lanes(a2 + j) * xj;
-        s3 += *lanes(a3 + j) * xj;
-    }
-    t[0] = sum_lanes(&s0);
-    t[1] = sum_lanes(&s1);
-    t[2] = sum_lanes(&s2);
-    t[3] = sum_lanes(&s3);
-}
-
 // Four unknowns from k on: y = T^-1 (x - t), T the small triangle at (k, k). They are stored together, because they are then loaded so.
 static inline void solve_unit_lower_four(const double* T, int lda, double* x, const double* t)
 {
@@ -439,7 +662,8 @@ const ItmDense ITM_DENSE_TABLE = {
     .dot = dot,
     .axpy = axpy,
     .multiply_rows = multiply_rows,
-    .multiply_band = multiply_band,
+    .multiply_groups = multiply_groups,
+    .scale = scale,
     .sweep = sweep,
     .factor_cholesky = factor_cholesky,
     .factor_band = factor_band,

@@ -76,7 +76,7 @@ static void lay_out(ItmMlcpWorkspace* ws)
     }
     ws->s.tangent_of = ITM_TAKE(arena, int, n);
     ws->s.cone_of = ITM_TAKE(arena, int, n);
-    ws->s.first = ITM_TAKE(arena, int, n);
+    ws->s.ngroup = ITM_TAKE(arena, int, n);
     ws->s.end = ITM_TAKE(arena, int, n);
     ws->s.contacts = ITM_TAKE(arena, ItmMlcpContact, 2 * ws->capacity.ncontact);
     ws->state = ITM_TAKE(arena, signed char, n);
@@ -91,6 +91,7 @@ static void lay_out(ItmMlcpWorkspace* ws)
         ws->ti[k] = ITM_TAKE(arena, int, 2 * width);
     }
     ws->s.H = ITM_TAKE(&ws->matrices, double, (size_t)n*(size_t)ld);
+    ws->s.group = ITM_TAKE(&ws->matrices, int, (size_t)n*(size_t)(ld / 4));
     ws->F = ITM_TAKE(&ws->matrices, double, (size_t)n*(size_t)ld);
     ws->T = ITM_TAKE(&ws->matrices, double, (size_t)nlcp*(size_t)width);
 }
@@ -146,7 +147,7 @@ double itm_mlcp_measure(ItmMlcpWorkspace* ws)
         ws->x_user[i] = s->d[i] * ws->x[i];
         ws->w_user[i] = ws->w[i] / s->d[i];
     }
-    return itm_residual_compute(ws->problem, ws->x_user, ws->w_user, s->tangent_of);
+    return ws->residual = itm_residual_compute(ws->problem, ws->x_user, ws->w_user, s->tangent_of);
 }
 
 static bool is_on_bound(double x, double r)
@@ -284,12 +285,13 @@ static bool try_solver(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
 {
     ItmMlcpOptions own = *options;
     own.max_iterations = rung.max_iterations > 0 ? rung.max_iterations : options->max_iterations;
+    ws->is_measured = false;
     bool is_suitable = SOLVERS[rung.solver](ws, &own, info);
     if (!is_suitable) {
         return false;
     }
     info->attempts[info->nattempt++] = rung.solver;
-    double residual = itm_mlcp_measure(ws);
+    double residual = ws->is_measured ? ws->residual : itm_mlcp_measure(ws);
     if (rung.solver != ITM_MLCP_PIVOTING) {
         classify_rows(ws);
     }

@@ -16,12 +16,14 @@
 enum {
     MAX_PROXIMAL = 60,
     PATIENCE = 2,         // block moves without progress before descending
-    GUESS_SWEEPS = 24,    // Gauss-Seidel sweeps that make the first guess
+    GUESS_ROUNDS = 5,     // rounds of sweeps that make the first guess, fewer where a round changes no state
+    GUESS_SWEEPS = 5,     // of a round
     REFACTOR_SHARE = 20,  // update the factor for up to m/20 moved rows, else factor anew
     MAX_DESCENT = 100,
     DESCENT_SWEEPS = 10,
     MAX_UPDATES = 64  // updates before a fresh factor, to keep rounding out
 };
+static const double RELAXATION = 1.4;  // of sweeps: half the number of pivots that 1 leaves, or less
 static const double EPS_START = 1e-7, EPS_MIN = 1e-13;
 static const double X_NOISE = 1e-10;           // of the active rows' solution, relative: rounding / eps
 static const double W_NOISE = 1e-13;           // of the tight rows' velocity, relative: rounding
@@ -208,6 +210,16 @@ static bool update_factor(Pivoting* p, int nmoved)
 
 // ---------------------------------------------------------------------------- one trial
 
+// rhs = (H_zz + eps)^-1 rhs
+static void solve_active(const Pivoting* p)
+{
+    if (p->ws->s.is_banded) {
+        p->dense->solve_band(p->U, p->ld, p->end, p->inv_u, p->rhs, p->m);
+    } else {
+        p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
+    }
+}
+
 // Solve for the active rows with the others at their bounds.
 static void solve_trial(Pivoting* p)
 {
@@ -231,11 +243,7 @@ static void solve_trial(Pivoting* p)
         int i = p->active[k];
         p->rhs[k] = -(p->w_base[i] + (is_any_moved ? p->w[i] : 0.0));
     }
-    if (s->is_banded) {
-        p->dense->solve_band(p->U, p->ld, p->end, p->inv_u, p->rhs, p->m);
-    } else {
-        p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
-    }
+    solve_active(p);
     for (int k = 0; k < p->m; k++) {
         p->delta[p->active[k]] = p->rhs[k];
         p->w[p->active[k]] = 0.0;
@@ -453,13 +461,13 @@ static Ending descend(Pivoting* p)
     for (int i = 0; i < p->n; i++) {
         lo[i] = s->lo[i] - p->base[i];
         up[i] = s->up[i] - p->base[i];
-        inv_h[i] = 1.0 / (s->H[(size_t)i * (size_t)s->ld + (size_t)i] + p->eps);
+        inv_h[i] = RELAXATION / (s->H[(size_t)i * (size_t)s->ld + (size_t)i] + p->eps);
         y[i] = clamp_step(p, i, p->ws->x[i] - p->base[i]);
     }
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            p->dense->sweep(y, g, s->H, s->ld, s->first, s->end, inv_h, lo, up, p->eps, p->n);
+            p->dense->sweep(y, g, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -487,10 +495,10 @@ static bool settle(Pivoting* p)
 
 // ---------------------------------------------------------------------------- start
 
-static void classify(ItmMlcpWorkspace* ws, int i)
+static signed char classify(const ItmMlcpWorkspace* ws, int i)
 {
     const ItmMlcpScaled* s = &ws->s;
-    ws->state[i] = ws->x[i] <= s->lo[i] ? ITM_ROW_LO : ws->x[i] >= s->up[i] ? ITM_ROW_UP : ITM_ROW_ACTIVE;
+    return ws->x[i] <= s->lo[i] ? ITM_ROW_LO : ws->x[i] >= s->up[i] ? ITM_ROW_UP : ITM_ROW_ACTIVE;
 }
 
 static bool has_unknown(const ItmMlcpWorkspace* ws)
@@ -503,6 +511,18 @@ static bool has_unknown(const ItmMlcpWorkspace* ws)
     return false;
 }
 
+// Whether a row has another state than at the last call
+static bool changes_state(ItmMlcpWorkspace* ws)
+{
+    bool is_changed = false;
+    for (int i = 0; i < ws->s.n; i++) {
+        signed char state = classify(ws, i);
+        is_changed |= state != ws->mark[i];
+        ws->mark[i] = state;
+    }
+    return is_changed;
+}
+
 // Sweeps from ws->x, which is zero for a cold start
 static void sweep_guess(ItmMlcpWorkspace* ws)
 {
@@ -511,11 +531,15 @@ static void sweep_guess(ItmMlcpWorkspace* ws)
     itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
     for (int i = 0; i < s->n; i++) {
         double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
-        inv_h[i] = h > 0.0 ? 1.0 / h : 0.0;
+        inv_h[i] = h > 0.0 ? RELAXATION / h : 0.0;
         ws->w[i] += s->b[i];
+        ws->mark[i] = ITM_ROW_UNKNOWN;
     }
-    for (int k = 0; k < GUESS_SWEEPS; k++) {
-        ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->first, s->end, inv_h, s->lo, s->up, 0.0, s->n);
+    for (int k = 0; k < GUESS_ROUNDS && changes_state(ws); k++) {
+        for (int sweep = 0; sweep < GUESS_SWEEPS; sweep++) {
+            ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, s->lo, s->up,
+                             0.0, s->n);
+        }
     }
 }
 
@@ -534,7 +558,7 @@ static void guess_states(ItmMlcpWorkspace* ws)
         } else if (s->lo[i] == s->up[i]) {
             ws->state[i] = ITM_ROW_LO;
         } else if (ws->state[i] == ITM_ROW_UNKNOWN || is_impossible) {
-            classify(ws, i);
+            ws->state[i] = classify(ws, i);
         }
     }
 }
@@ -605,6 +629,20 @@ static bool take_first_step(Pivoting* p)
     return true;
 }
 
+// The proximal step from a base whose tight rows are at their bounds, with the active set as it is; the residual judges whether that
+// set was right.
+static void refine(Pivoting* p)
+{
+    memset(p->delta, 0, (size_t)p->n * sizeof *p->delta);
+    for (int k = 0; k < p->m; k++) {
+        p->rhs[k] = -p->w_base[p->active[k]];
+    }
+    solve_active(p);
+    for (int k = 0; k < p->m; k++) {
+        p->delta[p->active[k]] = p->rhs[k];
+    }
+}
+
 // If the problem has no solution the steps tend to a direction d with H d = 0 and d.b < 0 that
 // proves it.
 static bool find_proof(Pivoting* p)
@@ -650,18 +688,21 @@ bool itm_pivoting_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
     Pivoting p = start_pivoting(ws, info);
     double before = INFINITY;
     info->iterations = 0;
-    bool is_sound = factor_active(&p);
+    bool is_sound = factor_active(&p), is_settled = false;
     while (is_sound && info->iterations < MAX_PROXIMAL && !itm_mlcp_is_spent(options, info)) {
-        is_sound = settle(&p);
-        if (!is_sound) {
+        if (is_settled) {
+            refine(&p);
+        } else if (!(is_sound = settle(&p))) {
             break;
         }
         info->iterations++;
-        if (info->iterations == 1 && take_first_step(&p)) {
+        is_settled = info->iterations == 1 && take_first_step(&p);
+        if (is_settled) {
             continue;
         }
         double residual = take_step(&p);
         if (residual <= options->tolerance) {
+            ws->is_measured = true;
             break;
         }
         if (residual > 0.1 * before) {

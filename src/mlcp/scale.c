@@ -46,85 +46,65 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
 
 #define BAND_FROM 16  // rows: below, the whole matrix costs no more
 
-// Whether n numbers are all +0, by their bits: many at a time.
-static bool is_zero(const double* x, int n)
+// First column of a row up to its diagonal that is not zero
+static int find_first(const ItmMlcpScaled* s, int i)
 {
-    uint64_t any = 0;
-    for (int i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, x + i, sizeof bits);
-        any |= bits;
+    const double* row = s->H + (size_t)i * (size_t)s->ld;
+    int first = s->ngroup[i] > 0 ? s->group[(size_t)i * (size_t)(s->ld / 4)] : i;
+    while (first < i && row[first] == 0.0) {
+        first++;
     }
-    return any == 0;
+    return first < i ? first : i;
 }
 
-// Leading numbers of a row that are zero, at most n.
-static int count_zeros(const double* row, int n)
+// Whether a row is zero from a column on
+static bool ends_before(const ItmMlcpScaled* s, int i, int end)
 {
-    int count = 0;
-    while (count + 8 <= n && is_zero(row + count, 8)) {
-        count += 8;
+    const double* row = s->H + (size_t)i * (size_t)s->ld;
+    int n = s->ngroup[i];
+    int last = n > 0 ? s->group[(size_t)i * (size_t)(s->ld / 4) + (size_t)n - 1] + 4 : 0;
+    while (last > end && row[last - 1] == 0.0) {
+        last--;
     }
-    while (count < n && row[count] == 0.0) {
-        count++;
-    }
-    return count;
+    return last <= end;
 }
 
 // Rows of mechanisms in a chain touch their neighbours only: where the zeros at both ends of the rows are more than half of a
 // symmetric H, pivoting does not touch them (20 joints with clearance in a chain, 36 rows: a quarter of the time of a solve). Something to
 // the right of the band where nothing is below it is no symmetric matrix, and is left for others to find.
-static void find_band(ItmMlcpScaled* s, const ItmMlcpProblem* p)
+static void find_band(ItmMlcpScaled* s)
 {
-    size_t count = 0;
-    for (int i = 0; i < s->n; i++) {
-        s->first[i] = s->is_symmetric && s->n >= BAND_FROM ? count_zeros(p->H + (size_t)i * (size_t)p->n, i) : 0;
-        count += (size_t)(i - s->first[i]);
-    }
-    s->is_banded = 4 * count < (size_t)s->n * (size_t)s->n;
+    size_t count = 0, most = (size_t)s->n * (size_t)s->n / 4;
+    s->is_banded = s->is_symmetric && s->n >= BAND_FROM;
     // row j ends, as column j does, with the last row that reaches it
-    for (int i = s->n - 1, j = s->n - 1; i >= 0; i--) {
-        for (; j >= s->first[i]; j--) {
+    for (int i = s->n - 1, j = s->n - 1; i >= 0 && s->is_banded; i--) {
+        int first = find_first(s, i);
+        count += (size_t)(i - first);
+        s->is_banded = count < most;
+        for (; j >= first; j--) {
             s->end[j] = i + 1;
         }
     }
     for (int i = 0; i < s->n && s->is_banded; i++) {
-        s->is_banded = is_zero(p->H + (size_t)i * (size_t)p->n + s->end[i], s->n - s->end[i]);
-    }
-    for (int i = 0; i < s->n && !s->is_banded; i++) {
-        s->first[i] = 0;
-        s->end[i] = s->n;
+        s->is_banded = ends_before(s, i, s->end[i]);
     }
 }
 
-// Returns whether all of H is finite: 0 times anything finite is 0, times anything else NaN.
-static bool scale_matrix(ItmMlcpScaled* s, const ItmMlcpProblem* p)
+// Contacts touch few others: where most groups of columns are zero, products and sweeps pass over them.
+static void find_groups(ItmMlcpScaled* s)
 {
-    double sum[8] = {0};
-    memset(s->H, 0, (size_t)s->n * (size_t)s->ld * sizeof *s->H);
+    size_t count = 0;
     for (int i = 0; i < s->n; i++) {
-        const double* restrict from = p->H + (size_t)i * (size_t)p->n;
-        const double* restrict d = s->d;
-        double* restrict to = s->H + (size_t)i * (size_t)s->ld;
-        double di = d[i];
-        int first = s->first[i], end = s->end[i];
-        for (int j = first; j < end; j++) {
-            to[j] = from[j] * (di * d[j]);
-        }
-        for (int j = first / 8 * 8; j < end; j += 8) {
-            for (int k = 0; k < 8; k++) {
-                sum[k] += 0.0 * to[j + k];
-            }
-        }
+        count += (size_t)s->ngroup[i];
     }
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])) == 0.0;
+    s->is_sparse = 3 * count < (size_t)s->n * (size_t)(s->ld / 4);
 }
 
 void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, const int* rows, int m)
 {
     const ItmMlcpScaled* s = &ws->s;
-    if (s->is_banded) {
-        ws->dense->multiply_band(w, s->H, s->ld, x, rows, m, s->first, s->end);
+    if (s->is_sparse) {
+        ws->dense->multiply_groups(w, s->H, s->ld, x, rows, m, s->group, s->ngroup);
     } else {
         ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, s->ld);
     }
@@ -169,10 +149,11 @@ bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
     s->ld = itm_dense_pad(p->n);
     s->is_symmetric = p->is_symmetric;
     pick_scales(s, p);
-    find_band(s, p);
-    if (!scale_matrix(s, p)) {
+    if (!ws->dense->scale(s->H, s->ld, p->H, s->d, s->n, s->group, s->ngroup)) {
         return false;
     }
+    find_band(s);
+    find_groups(s);
     for (int i = 0; i < s->n; i++) {
         s->b[i] = s->d[i] * p->b[i];
         s->lo[i] = p->lo[i] / s->d[i];

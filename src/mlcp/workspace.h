@@ -23,9 +23,11 @@ typedef struct ItmMlcpScaled {
     double* lo;         // lo / d; tangent rows: set by whoever fixes bounds     (n)
     double* up;         // up / d                                                (n)
     double* d;          // scale                                                 (n)
-    int* first;         // row i of H is zero outside the columns first_i        (n)
-    int* end;           //   .. end_i - 1                                        (n)
-    bool is_banded;     // and that spares most of a symmetric H
+    int* ngroup;        // groups of four columns of a row that are not zero     (n)
+    int* group;         // where they begin                                      (n x ld/4)
+    bool is_sparse;     // most groups are zero
+    bool is_banded;     // H is symmetric, and most of it is zero from both ends of the rows
+    int* end;           //   row i is zero from end_i on                         (n)
     int ncontact;
     ItmMlcpContact* contacts;  // mu in scaled units: mu d_n / d_t                 (ncontact)
     int* tangent_of;           // contact a row is a tangent of, or ITM_NONE            (n)
@@ -43,6 +45,8 @@ struct ItmMlcpWorkspace {
     // iterate of the solver at work, scaled
     double* x;           // (n)
     double* w;           // H^ x^ + b^, filled by itm_mlcp_measure                (n)
+    bool is_measured;    // the solver's last call of itm_mlcp_measure was for ws->x
+    double residual;     //   and this is what it returned
     signed char* state;  // ITM_ROW_..., guess on entry and result                (n)
     double* ray;         // direction that may prove that there is no solution; original units (n)
     bool has_ray;

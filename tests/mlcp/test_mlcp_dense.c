@@ -50,6 +50,27 @@ static void cholesky_solves_to_rounding(void** state)
     }
 }
 
+// Four rows and four unknowns at a time: all sizes of the rest, and of the panel behind
+static void cholesky_solves_at_all_sizes(void** state)
+{
+    (void)state;
+    static double S[N * LD], U[N * LD], x[LD], y[LD];
+    fill_positive(S, 1);
+    fill_random(x, N, 2);
+    for (int n = 1; n <= 45; n++) {
+        memset(U, 0, sizeof U);
+        for (int i = 0; i < n; i++) {
+            memcpy(U + (size_t)i * LD, S + (size_t)i * LD, (size_t)n * sizeof(double));
+        }
+        itm_dense_baseline.multiply_rows(y, S, LD, x, NULL, n, n);
+        assert_int_equal(itm_dense_baseline.factor_cholesky(U, LD, n, 0.0), n);
+        itm_dense_baseline.solve_cholesky(U, LD, y, n);
+        for (int i = 0; i < n; i++) {
+            CHECK_NEAR(y[i], x[i], 1e-12);  // as above
+        }
+    }
+}
+
 static void cholesky_names_the_first_pivot_that_is_not_positive(void** state)
 {
     (void)state;
@@ -83,26 +104,51 @@ static void fill_band(double* S, int* first, int* end, uint64_t seed)
     }
 }
 
+// Sums over the groups of four columns that are not zero have the bits of those over whole rows; the copy without scales is exact.
+static void groups_leave_out_zeros_only(void** state)
+{
+    (void)state;
+    static double S[N * LD], A[N * N], B[N * LD], x[LD], y[2][LD], w[2][LD], z[2][LD], one[N], lo[N], up[N];
+    static int first[N], end[N], group[N * (LD / 4)], ngroup[N];
+    fill_band(S, first, end, 7);
+    fill_random(x, N, 8);
+    for (int i = 0; i < N; i++) {
+        one[i] = up[i] = 1.0;
+        lo[i] = 0.0;
+        memcpy(A + (size_t)i * N, S + (size_t)i * LD, N * sizeof(double));
+    }
+    assert_true(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup));
+    assert_memory_equal(B, S, sizeof S);
+    itm_dense_baseline.multiply_rows(y[0], B, LD, x, NULL, N, LD);
+    itm_dense_baseline.multiply_groups(y[1], B, LD, x, NULL, N, group, ngroup);
+    assert_memory_equal(y[0], y[1], N * sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        memcpy(w[k], y[k], sizeof w[k]);
+        memcpy(z[k], x, sizeof x);
+        itm_dense_baseline.sweep(z[k], w[k], B, LD, k == 0 ? NULL : group, ngroup, one, lo, up, 1e-3, N);
+    }
+    assert_memory_equal(z[0], z[1], N * sizeof(double));
+    assert_memory_equal(w[0], w[1], N * sizeof(double));
+    A[5 * N + 70] = (double)INFINITY;
+    assert_false(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup));
+}
+
 static void kernels_of_a_band_agree_with_those_of_the_whole_matrix(void** state)
 {
     (void)state;
-    static double S[N * LD], U[N * LD], x[LD], y[2][LD], inv_u[N];
+    static double S[N * LD], U[N * LD], x[LD], y[LD], inv_u[N];
     static int first[N], end[N], ends[N];
     fill_band(S, first, end, 7);
     fill_random(x, N, 8);
-    // zeros that are left out change no bit of a sum
-    itm_dense_baseline.multiply_rows(y[0], S, LD, x, NULL, N, LD);
-    itm_dense_baseline.multiply_band(y[1], S, LD, x, NULL, N, first, end);
-    assert_memory_equal(y[0], y[1], N * sizeof(double));
-
+    itm_dense_baseline.multiply_rows(y, S, LD, x, NULL, N, LD);
     for (int i = 0; i < N; i++) {
         ends[i] = i > 0 && ends[i - 1] > end[i] ? ends[i - 1] : end[i];
     }
     memcpy(U, S, sizeof S);
     assert_int_equal(itm_dense_baseline.factor_band(U, LD, ends, inv_u, N, 0.0), N);
-    itm_dense_baseline.solve_band(U, LD, ends, inv_u, y[1], N);
+    itm_dense_baseline.solve_band(U, LD, ends, inv_u, y, N);
     for (int i = 0; i < N; i++) {
-        CHECK_NEAR(y[1][i], x[i], 1e-14);  // condition below 3, ten roundings a row
+        CHECK_NEAR(y[i], x[i], 1e-14);  // condition below 3, ten roundings a row
     }
     S[60 * LD + 60] = -1.0;
     assert_int_equal(itm_dense_baseline.factor_band(S, LD, ends, inv_u, N, 0.0), 60);
@@ -148,8 +194,13 @@ static void both_variants_give_the_same_bits(void** state)
     }
     const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
     static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
-    static double z[2][LD], inv_u[N];
-    static int pivots[2][N], first[N], end[N];
+    static double z[2][LD], inv_u[N], A[N * N], B[2][N * LD], scales[N], bounds[2][N];
+    static int pivots[2][N], first[N], end[N], group[2][N * (LD / 4)], ngroup[2][N];
+    for (int i = 0; i < N; i++) {
+        scales[i] = i % 3 == 0 ? 0.5 : 0.0625;
+        bounds[0][i] = -1.0;
+        bounds[1][i] = 1.0;
+    }
     for (int k = 0; k < 2; k++) {
         const ItmDense* dense = variants[k];
         fill_positive(S[k], 5);
@@ -163,7 +214,12 @@ static void both_variants_give_the_same_bits(void** state)
         dense->solve_cholesky(S[k], LD, y[k], N);
         dense->rotate(x[k], y[k], 0.6, 0.8, N);
         fill_band(S[k], first, end, 7);
-        dense->multiply_band(z[k], S[k], LD, x[k], NULL, N, first, end);
+        for (int i = 0; i < N; i++) {
+            memcpy(A + (size_t)i * N, S[k] + (size_t)i * LD, N * sizeof(double));
+        }
+        assert_true(dense->scale(B[k], LD, A, scales, N, group[k], ngroup[k]));
+        dense->multiply_groups(z[k], B[k], LD, x[k], NULL, N, group[k], ngroup[k]);
+        dense->sweep(z[k], x[k], B[k], LD, group[k], ngroup[k], scales, bounds[0], bounds[1], 1e-3, N);
         for (int i = 1; i < N; i++) {
             end[i] = end[i] < end[i - 1] ? end[i - 1] : end[i];
         }
@@ -174,6 +230,8 @@ static void both_variants_give_the_same_bits(void** state)
     assert_memory_equal(y[0], y[1], N * sizeof(double));
     assert_memory_equal(L[0], L[1], sizeof L[0]);
     assert_memory_equal(z[0], z[1], N * sizeof(double));
+    assert_memory_equal(B[0], B[1], sizeof B[0]);
+    assert_memory_equal(ngroup[0], ngroup[1], sizeof ngroup[0]);
 #else
     SKIP("there is one variant only on this processor");
 #endif
@@ -183,7 +241,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cholesky_solves_to_rounding),
+        cmocka_unit_test(cholesky_solves_at_all_sizes),
         cmocka_unit_test(cholesky_names_the_first_pivot_that_is_not_positive),
+        cmocka_unit_test(groups_leave_out_zeros_only),
         cmocka_unit_test(kernels_of_a_band_agree_with_those_of_the_whole_matrix),
         cmocka_unit_test(lu_solves_and_counts_replaced_pivots),
         cmocka_unit_test(both_variants_give_the_same_bits),
