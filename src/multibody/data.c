@@ -125,6 +125,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
 
     d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
+    d->spanning.placed = ITM_TAKE(arena, ItmSpannedRows, m->nspanning);
     d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
     d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
     d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);

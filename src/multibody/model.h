@@ -105,6 +105,7 @@ typedef struct ItmJoint {
     ItmJointType type;
     int      body_a, body_b;       // ITM_NONE: the world
     ItmFrame a, b;                 // joint frame in each
+    ItmAxes  axes_a, axes_b;       // their axes
     unsigned free;                 // bit set of ItmDirection
     double   lead;                 // screw, m/rad
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
