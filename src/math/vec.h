@@ -5,6 +5,7 @@
 #ifndef ITM_MATH_VEC_H
 #define ITM_MATH_VEC_H
 
+#include "base/inline.h"
 #include "interim/base.h"
 
 #include <math.h>
@@ -296,14 +297,14 @@ static inline ItmAxes itm_axes_find(const ItmMat3* R)
 }
 
 // Column i of A B, with the axes of B
-static inline ItmVec3 itm_axes_turn(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes, int i)
+ITM_INLINE ItmVec3 itm_axes_turn(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes, int i)
 {
     return axes->is_aligned ? itm_vec_scale(axes->sign[i], itm_mat_column(A, axes->axis[i]))
                             : itm_mat_mul_vec(A, itm_mat_column(B, i));
 }
 
 // A B, with the axes of B: no products where they are aligned
-static inline ItmMat3 itm_axes_mul(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes)
+ITM_INLINE ItmMat3 itm_axes_mul(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes)
 {
     if (!axes->is_aligned) {
         return itm_mat_mul(A, B);

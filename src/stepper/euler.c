@@ -40,17 +40,21 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
 
 void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 {
+    double motion = d->energy.ledger[ITM_LEDGER_MOTION], constraint = d->energy.ledger[ITM_LEDGER_CONSTRAINT];
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        for (int i = block->row; i < block->row + block->nrow; i++) {
-            double work = 0.5 * d->lambda[i] * (d->rows.before[i] + d->rows.reference[i]);
-            if (block->kind == ITM_BLOCK_MOTION) {
-                d->energy.ledger[ITM_LEDGER_MOTION] += work;
-            } else if (!itm_block_is_compliant(block)) {
-                d->energy.ledger[ITM_LEDGER_CONSTRAINT] += work;
-            }
+        bool is_motion = block->kind == ITM_BLOCK_MOTION;
+        if (!is_motion && itm_block_is_compliant(block)) {
+            continue;
         }
+        double sum = is_motion ? motion : constraint;
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            sum += 0.5 * d->lambda[i] * (d->rows.before[i] + d->rows.reference[i]);
+        }
+        *(is_motion ? &motion : &constraint) = sum;
     }
+    d->energy.ledger[ITM_LEDGER_MOTION] = motion;
+    d->energy.ledger[ITM_LEDGER_CONSTRAINT] = constraint;
 }
 
 void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
