@@ -208,6 +208,12 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
         d->stroke[2 * i + 1] = INFINITY;
     }
     d->R[ITM_NONE] = itm_mat_identity();
+    for (int i = 0; i < m->nbody; i++) {
+        if (m->bodies[i].mobility == ITM_MOBILIZER_FREE) {
+            ItmSpatial* S = d->S + m->bodies[i].v_adr;
+            S[0].lin.x = S[1].lin.y = S[2].lin.z = 1.0;  // the rest is 0, or set with the pose
+        }
+    }
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
     if (status != ITM_OK) {
         itm_data_free(d);
