@@ -151,7 +151,7 @@ ItmStatus itm_cosim_inspect_foreign(ItmCosim* x, int mechanism, ItmForeignView* 
 static ItmLeverView measure_lever(const ItmData* d, const ItmMeasure* line, const ItmJoint* joint)
 {
     ItmJointView view;
-    itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    itm_joint_view_place(&view, d, joint);
     ItmVec3 axis = itm_mat_column(&view.R_a, 2), side[2];
     const int body[2] = {line->body_a, line->body_b};
     const ItmVec3 point[2] = {line->point_a, line->point_b};

@@ -5,6 +5,7 @@
 #ifndef ITM_MATH_VEC_H
 #define ITM_MATH_VEC_H
 
+#include "base/inline.h"
 #include "interim/base.h"
 
 #include <math.h>
@@ -261,6 +262,58 @@ typedef struct ItmFrame {
     ItmVec3 p;
     ItmMat3 R;
 } ItmFrame;
+
+// Which axes of the outer frame the axes of a frame are, if they are such axes or their opposites.
+typedef struct ItmAxes {
+    bool is_aligned;  // they are
+    int axis[3];
+    double sign[3];
+} ItmAxes;
+
+#define ITM_AXES_ALIGNED 1e-15  // directions that differ by no more do so by rounding
+
+// The axis that the direction e, or its opposite (sign -1), is; ITM_NONE: none
+static inline int itm_axes_find_one(ItmVec3 e, double* sign)
+{
+    int axis = ITM_NONE;
+    for (int k = 0; k < 3; k++) {
+        double along = itm_vec_get(e, k), a = itm_vec_get(e, (k + 1) % 3), b = itm_vec_get(e, (k + 2) % 3);
+        if (fabs(fabs(along) - 1.0) <= ITM_AXES_ALIGNED && fabs(a) <= ITM_AXES_ALIGNED && fabs(b) <= ITM_AXES_ALIGNED) {
+            axis = k;
+            *sign = along > 0.0 ? 1.0 : -1.0;
+        }
+    }
+    return axis;
+}
+
+static inline ItmAxes itm_axes_find(const ItmMat3* R)
+{
+    ItmAxes out = {.is_aligned = true};
+    for (int i = 0; i < 3; i++) {
+        out.axis[i] = itm_axes_find_one(itm_mat_column(R, i), &out.sign[i]);
+        out.is_aligned = out.is_aligned && out.axis[i] != ITM_NONE;
+    }
+    return out;
+}
+
+// Column i of A B, with the axes of B
+ITM_INLINE ItmVec3 itm_axes_turn(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes, int i)
+{
+    return axes->is_aligned ? itm_vec_scale(axes->sign[i], itm_mat_column(A, axes->axis[i]))
+                            : itm_mat_mul_vec(A, itm_mat_column(B, i));
+}
+
+// A B, with the axes of B: no products where they are aligned
+ITM_INLINE ItmMat3 itm_axes_mul(const ItmMat3* A, const ItmMat3* B, const ItmAxes* axes)
+{
+    if (!axes->is_aligned) {
+        return itm_mat_mul(A, B);
+    }
+    const ItmVec3* column = &A->x;
+    return (ItmMat3){itm_vec_scale(axes->sign[0], column[axes->axis[0]]),
+                     itm_vec_scale(axes->sign[1], column[axes->axis[1]]),
+                     itm_vec_scale(axes->sign[2], column[axes->axis[2]])};
+}
 
 static inline ItmVec3 itm_frame_apply(const ItmFrame* f, ItmVec3 v)
 {

@@ -125,6 +125,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
 
     d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
+    d->spanning.placed = ITM_TAKE(arena, ItmSpannedRows, m->nspanning);
     d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
     d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
     d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);
@@ -207,6 +208,12 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
         d->stroke[2 * i + 1] = INFINITY;
     }
     d->R[ITM_NONE] = itm_mat_identity();
+    for (int i = 0; i < m->nbody; i++) {
+        if (m->bodies[i].mobility == ITM_MOBILIZER_FREE) {
+            ItmSpatial* S = d->S + m->bodies[i].v_adr;
+            S[0].lin.x = S[1].lin.y = S[2].lin.z = 1.0;  // the rest is 0, or set with the pose
+        }
+    }
     ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
     if (status != ITM_OK) {
         itm_data_free(d);

@@ -43,11 +43,11 @@ typedef enum ItmTally {
 
 // Which derived arrays belong to the present state.
 typedef enum ItmPositionState {
-    ITM_POSITION_STALE,     // nothing
-    ITM_POSITION_CURRENT,   // x, R, r, S, J belong to q
-    ITM_POSITION_LOOKED,    // and the twists to v
-    ITM_POSITION_SPANNED,   // x, R, r, S, mass.J, rows.cov and d->spanning belong to q
-    ITM_POSITION_FACTORED,  // x, R, r, S, mass.J, rows.cov and the factors of M and H of the Euler step belong to q
+    ITM_POSITION_STALE,    // nothing
+    ITM_POSITION_CURRENT,  // x, R, r, S, J belong to q
+    ITM_POSITION_LOOKED,   // and the twists to v
+    ITM_POSITION_SPANNED,  // x, R, r, S, mass.J, gaps and d->spanning belong to q
+    ITM_POSITION_FACTORED,  // x, R, r, S, mass.J, gaps, rows.cov and the factors of M and H of the Euler step belong to q
 } ItmPositionState;
 
 // A body that turns by more than this in a step makes its component fast (stepper/inertial.h), rad: there the step's own treatment of
@@ -87,7 +87,7 @@ typedef struct ItmMassFactor {
     double*  y;             // half solved right side                                (nv)
 } ItmMassFactor;
 
-#define ITM_DRIFT_STEPS 3  // steps whose drift is kept
+#define ITM_DRIFT_STEPS 5  // steps whose drift is kept
 
 // Rows of joints, motions and couplings, whose pattern is fixed: itm_rows_compute, itm_rows_factor.
 typedef struct ItmJointRows {
@@ -101,7 +101,8 @@ typedef struct ItmJointRows {
     double*  gamma;         // share of the gap that a step removes                  (nrow)
     ItmBlockFactor factor;  // of H
     double   singular_share; // itm_rows_factor leaves out rows (not of motions) with pivots below this share of their start, 0: none
-    double*  drift;         // gaps that a step h of c = 1/2 leaves, over h^3, as found in the last steps, the last one first (ITM_DRIFT_STEPS x nrow) m/s^3
+    double*  drift;         // gap that a step h of c = 1/2 leaves, over h^3, in the last step, and its backward differences over the
+                            // steps before, row by row                             (nrow x ITM_DRIFT_STEPS) m/s^3
     double*  guess;         // part of the drift that this step reckons with        (nrow)   m, rad
     bool     was_closed;    // the last step left no gap beyond the tolerance; decides what is computed when, never a result
     bool     is_placed;     // the last look at the gaps made the Jacobian of joints too
@@ -110,13 +111,19 @@ typedef struct ItmJointRows {
     double*  scratch;       //                                                       (4 nrow)
 } ItmJointRows;
 
+// The rows of a node: itm_spanning_place.
+typedef struct ItmSpannedRows {
+    ItmVec3 s;              // from x of the body to the joint's frame b             m
+    ItmVec3 e[3], n[3];     // directions of locked translations and rotations
+} ItmSpannedRows;
+
 // A node of the forest of rows: itm_spanning_factor, the last three itm_spanning_solve.
 typedef struct ItmSpanned {
     ItmArticulated IA;      // articulated inertia
     ItmMat3 R;              // orientation of the body
-    ItmVec3 s, offset;      // from its x to the joint's frame b; to its x from that of the parent      m
-    ItmVec3 e[3], n[3];     // directions of locked translations and rotations
-    ItmVec3 dual[3];        // dual vectors of n
+    ItmVec3 offset;         // to its x from that of the parent                      m
+    ItmSpannedRows rows;
+    ItmVec3 dual[3];        // dual vectors of rows.n
     ItmSpatial c;           // motion against the parent that the rows ask for
     ItmSpatial p;           // wrench of what hangs on it, 0 in between
     ItmSpatial motion;      // of the body
@@ -126,6 +133,7 @@ typedef struct ItmSpanned {
 typedef struct ItmSpanningFactor {
     bool     is_used;       // the last factor for a step is this one, not rows.factor
     ItmSpanned* nodes;      //                                                       (nspanning)
+    ItmSpannedRows* placed; // in the configuration of the last look at the gaps     (nspanning)
     ItmSpatial* S;          // free directions                                       (nspanning_free)
     ItmSpatial* G;          // gain: IA S L^-T                                       (nspanning_free)
     double*  L;             // Cholesky factors of S' IA S; the diagonal is inverted (nspanning_L)

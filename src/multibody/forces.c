@@ -81,7 +81,7 @@ typedef struct {
 
 static void measure_bushing(BushingState* s, const ItmData* d, const ItmBushing* b)
 {
-    itm_joint_view_init(&s->view, d, b->body_a, b->body_b, &b->a, &b->b);
+    itm_joint_view_init_bushing(&s->view, d, b);
     const ItmMat3* R_a = &s->view.R_a;
     ItmMat3 R_rel = itm_mat_t_mul(R_a, &s->view.R_b);
     s->x = itm_mat_t_mul_vec(R_a, itm_vec_sub(s->view.p_b, s->view.p_a));

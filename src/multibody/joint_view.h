@@ -31,16 +31,24 @@ typedef struct ItmMeasured {
     ItmSpatial cov_other[ITM_MEASURE_OTHERS];  // of a rope over more than two bodies; other measures leave it as it is
 } ItmMeasured;
 
-// The frames of the joint, from the position stage.
-ITM_INLINE void itm_joint_view_place(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
-                                     const ItmFrame* b)
+// The frames of two bodies, with their axes, from the position stage.
+ITM_INLINE void itm_joint_view_place_frames(ItmJointView* view, const ItmData* d, int body_a, int body_b,
+                                            const ItmFrame* a, const ItmFrame* b, const ItmAxes* axes_a,
+                                            const ItmAxes* axes_b)
 {
-    view->R_a = itm_mat_mul(&d->R[body_a], &a->R);
-    view->R_b = itm_mat_mul(&d->R[body_b], &b->R);
+    view->R_a = itm_axes_mul(&d->R[body_a], &a->R, axes_a);
+    view->R_b = itm_axes_mul(&d->R[body_b], &b->R, axes_b);
     view->p_a = itm_vec_add(d->x[body_a], itm_mat_mul_vec(&d->R[body_a], a->p));
     view->s_b = itm_mat_mul_vec(&d->R[body_b], b->p);
     view->p_b = itm_vec_add(d->x[body_b], view->s_b);
     view->s_a = itm_vec_sub(view->p_b, d->x[body_a]);
+}
+
+// Those of a joint.
+ITM_INLINE void itm_joint_view_place(ItmJointView* view, const ItmData* d, const ItmJoint* joint)
+{
+    itm_joint_view_place_frames(view, d, joint->body_a, joint->body_b, &joint->a, &joint->b, &joint->axes_a,
+                                &joint->axes_b);
 }
 
 // How they move, from the velocity stage; after itm_joint_view_place.
@@ -58,11 +66,17 @@ ITM_INLINE void itm_joint_view_move(ItmJointView* view, const ItmData* d, int bo
     view->a = itm_vec_axpy(-2.0, itm_vec_cross(view->w_a, view->u), a_rel);
 }
 
-ITM_INLINE void itm_joint_view_init(ItmJointView* view, const ItmData* d, int body_a, int body_b, const ItmFrame* a,
-                                    const ItmFrame* b)
+ITM_INLINE void itm_joint_view_init(ItmJointView* view, const ItmData* d, const ItmJoint* joint)
 {
-    itm_joint_view_place(view, d, body_a, body_b, a, b);
-    itm_joint_view_move(view, d, body_a, body_b);
+    itm_joint_view_place(view, d, joint);
+    itm_joint_view_move(view, d, joint->body_a, joint->body_b);
+}
+
+ITM_INLINE void itm_joint_view_init_bushing(ItmJointView* view, const ItmData* d, const ItmBushing* bushing)
+{
+    const ItmAxes any = {.is_aligned = false};
+    itm_joint_view_place_frames(view, d, bushing->body_a, bushing->body_b, &bushing->a, &bushing->b, &any, &any);
+    itm_joint_view_move(view, d, bushing->body_a, bushing->body_b);
 }
 
 // Translation k of p_b along the axes of frame a.

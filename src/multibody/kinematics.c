@@ -102,17 +102,13 @@ static inline void place_fixed(const ItmBody* body, ItmData* d, int i)
 
 static inline void place_free(const ItmBody* body, ItmData* d, int i, const double* q)
 {
+    // itm_data_init has set what is constant: r and all but this of S
     ItmSpatial* S = d->S + body->v_adr;
     d->x[i] = itm_vec(q[0], q[1], q[2]);
     d->R[i] = itm_quat_to_mat(read_quat(q + 3));
-    d->r[i] = itm_vec(0, 0, 0);
-    const ItmVec3 zero = {0, 0, 0};
-    S[0] = (ItmSpatial){zero, {1, 0, 0}};
-    S[1] = (ItmSpatial){zero, {0, 1, 0}};
-    S[2] = (ItmSpatial){zero, {0, 0, 1}};
-    S[3] = (ItmSpatial){d->R[i].x, zero};
-    S[4] = (ItmSpatial){d->R[i].y, zero};
-    S[5] = (ItmSpatial){d->R[i].z, zero};
+    S[3].ang = d->R[i].x;
+    S[4].ang = d->R[i].y;
+    S[5].ang = d->R[i].z;
 }
 
 // Rotation of frame b in frame a from the rotational coordinates.

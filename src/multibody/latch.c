@@ -110,7 +110,7 @@ static bool switch_latch(const ItmModel* m, ItmData* d, int index, bool closes)
     for (int i = block->row; i < block->row + block->nrow; i++) {
         d->lambda[i] = 0.0;
         for (int k = 0; k < ITM_DRIFT_STEPS; k++) {
-            d->rows.drift[k * m->nrow + i] = 0.0;
+            d->rows.drift[ITM_DRIFT_STEPS * i + k] = 0.0;
         }
     }
     return true;

@@ -2,17 +2,6 @@
 
 #include "base/inline.h"
 
-int itm_measure_get_free_rotations(unsigned free, int axes[3])
-{
-    int n = 0;
-    for (int k = 0; k < 3; k++) {
-        if (free & (1u << (ITM_RX + k))) {
-            axes[n++] = k;
-        }
-    }
-    return n;
-}
-
 // ---------------------------------------------------------------------------- joints
 
 // Angle by which an axis e_i has turned towards e_j, in (-pi, pi]
@@ -53,9 +42,9 @@ static double compute_hinge_angle(const ItmData* d, const ItmJoint* joint, int a
 {
     int i = (axis + 1) % 3, j = (axis + 2) % 3;
     const ItmMat3 *R_a = &d->R[joint->body_a], *R_b = &d->R[joint->body_b];
-    return turn_of(itm_mat_mul_vec(R_b, itm_mat_column(&joint->b.R, i)),
-                   itm_mat_mul_vec(R_a, itm_mat_column(&joint->a.R, i)),
-                   itm_mat_mul_vec(R_a, itm_mat_column(&joint->a.R, j)));
+    return turn_of(itm_axes_turn(R_b, &joint->b.R, &joint->axes_b, i),
+                   itm_axes_turn(R_a, &joint->a.R, &joint->axes_a, i),
+                   itm_axes_turn(R_a, &joint->a.R, &joint->axes_a, j));
 }
 
 // Rate, bias and Jacobian of a rotation. A single rotation and the first of two turn about an axis of a, the others about axes of b.
@@ -153,7 +142,7 @@ static void add_drum(ItmMeasured* out, const ItmModel* m, const ItmData* d, cons
     const ItmMeasure* angle = &m->measures[rope->drum];
     const ItmJoint* joint = &m->joints[angle->joint];
     ItmJointView view;
-    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    itm_joint_view_init(&view, d, joint);
     ItmJointMeasured turn = measure_turn(joint, (int)angle->direction - ITM_RX, &view);
     double r = rope->drum_radius;
     out->value += r * compute_any(m, d, angle).value;
@@ -218,7 +207,7 @@ ITM_INLINE ItmJointMeasured measure_pair(const ItmModel* m, const ItmData* d, co
     }
     const ItmJoint* joint = &m->joints[measure->joint];
     ItmJointView view;
-    itm_joint_view_init(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    itm_joint_view_init(&view, d, joint);
     if (measure->direction < ITM_RX) {
         return itm_joint_measure_translation(&view, (int)measure->direction);
     }

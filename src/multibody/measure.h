@@ -22,6 +22,15 @@ void itm_measure_add_force(const ItmMeasure* measure, const ItmMeasured* x, doub
 double itm_measure_compute_span(const ItmModel* m, const ItmData* d, const ItmMeasure* rope);
 
 // Rotations a joint leaves free: their number, and the first two axes.
-int itm_measure_get_free_rotations(unsigned free, int axes[3]);
+ITM_INLINE int itm_measure_get_free_rotations(unsigned free, int axes[3])
+{
+    int n = 0;
+    for (int k = 0; k < 3; k++) {
+        if (free & (1u << (ITM_RX + k))) {
+            axes[n++] = k;
+        }
+    }
+    return n;
+}
 
 #endif

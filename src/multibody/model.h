@@ -30,33 +30,34 @@ typedef enum ItmMobilizerKind {
     ITM_MOBILIZER_NODE,     // a place on a flexible body, moved by the modes (its parent); no velocities of its own
 } ItmMobilizerKind;
 
+// What every pass over the bodies reads comes first, so that it shares a cache line.
 typedef struct ItmBody {
-    const char* name;
-    double  mass;          // kg
-    ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
-    bool    has_diagonal_inertia; // all its products are 0
-    double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
-    double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
-    double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
-    ItmVec3 com;           // centre of mass in the user's body frame                         m
-
-    int  parent;           // body, or ITM_NONE: the world
-    bool has_shape;        // something can touch it
-    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
     ItmMobilizerKind mobility;
-    ItmFrame a, b;         // joint frame in the parent and in this body
-    ItmVec3 axis;          // revolute: axis in the parent
-    int  turn_axis;        // revolute: turns about this axis of the parent, whose axes it has at q = 0; else ITM_NONE
-    double turn_sign;      //   +1, or -1: about its opposite
-    ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]; fixed: R = turn[0]
-    int  ntrans;           // free translations
-    int  trans_axis[3];    //   their axes in frame a
-    int  nrot;             // free rotations; 3: a quaternion
-    int  rot_axis[2];      //   first axis is fixed in frame a, second in frame b
-    double lead;           // screw: the one rotation also translates along its axis, m/rad; else 0
+    int  parent;           // body, or ITM_NONE: the world
     int  q_adr, nq;        // coordinates: translations, then angles or quaternion
     int  v_adr, nv;        // velocities:  translations, then rates or omega of b against a in axes of b
     int  L_adr;            // its nv x nv factor in ItmData.mass.L
+    int  ntrans;           // free translations
+    int  nrot;             // free rotations; 3: a quaternion
+    int  turn_axis;        // revolute: turns about this axis of the parent, whose axes it has at q = 0; else ITM_NONE
+    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
+    bool has_diagonal_inertia; // all its products are 0
+    bool has_shape;        // something can touch it
+    double  turn_sign;     // revolute: +1, or -1: about the opposite of turn_axis
+    double  mass;          // kg
+    ItmSym3 inertia;       // about the centre of mass, body axes                             kg m^2
+    double  inv_inertia_L[6]; // inverse of the lower Cholesky factor of the inertia, packed by rows
+    double  inv_mass, inv_sqrt_mass; //                                                       1/kg, 1/sqrt(kg)
+    double  inv_mean_inertia; // of the mean of the three moments                             1/(kg m^2)
+
+    ItmFrame a, b;         // joint frame in the parent and in this body
+    ItmVec3 axis;          // revolute: axis in the parent
+    ItmMat3 turn[3];       // revolute: R against the parent = turn[0] + cos turn[1] + sin turn[2]; fixed: R = turn[0]
+    int  trans_axis[3];    // axes of the free translations in frame a
+    int  rot_axis[2];      // and of the rotations: the first is fixed in frame a, the second in frame b
+    double lead;           // screw: the one rotation also translates along its axis, m/rad; else 0
+    const char* name;
+    ItmVec3 com;           // centre of mass in the user's body frame                         m
     int  joint;            // the joint that became this mobilizer, or ITM_NONE
     int  owner;            // the user's body that it is part of: itself, but for modes and nodes
     int  part;             // modes: the flexible body in ItmModel.flexibles; node: in ItmModel.nodes; else ITM_NONE
@@ -105,6 +106,7 @@ typedef struct ItmJoint {
     ItmJointType type;
     int      body_a, body_b;       // ITM_NONE: the world
     ItmFrame a, b;                 // joint frame in each
+    ItmAxes  axes_a, axes_b;       // their axes
     unsigned free;                 // bit set of ItmDirection
     double   lead;                 // screw, m/rad
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows

@@ -174,7 +174,7 @@ static unsigned find_idle_directions(const ItmData* d, const ItmJoint* joint, It
 {
     const unsigned locked = ~joint->free & ((1u << ITM_DIRECTION_COUNT) - 1u), rotations = 7u << ITM_RX;
     ItmJointView view = {0};
-    itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    itm_joint_view_place(&view, d, joint);
     unsigned idle = locked & rotations;
     for (int k = 0; k < 3; k++) {
         ItmVec3 e = itm_mat_column(&view.R_a, k);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 // What is wanted of the rows. Constants where the functions below are called, so that each caller has its own short code.
-enum { GAP = 1, MOTION = 2, JACOBIAN = 4 };
+enum { GAP = 1, MOTION = 2, JACOBIAN = 4, DIRECTION = 8 };
 
 // ---------------------------------------------------------------------------- filling
 
@@ -37,7 +37,9 @@ static void add_covector(ItmSpatial* cov, const ItmRowBlock* block, int body, do
 typedef struct {
     ItmData* d;
     const ItmRowBlock* block;
-    int a, b;  // where its Jacobian has the two bodies, or ITM_NONE
+    int a, b;              // where its Jacobian has the two bodies, or ITM_NONE
+    ItmSpannedRows* rows;  // of a node in the forest of rows, or NULL
+    double sign;           //   +1 where its body is that of frame b, else -1
 } Filling;
 
 // Row i of the block is x.
@@ -59,6 +61,23 @@ ITM_INLINE void put(const Filling* f, int i, ItmJointMeasured x, unsigned wanted
         if (f->b != ITM_NONE) {
             cov[f->b] = x.cov_b;
         }
+    }
+}
+
+// The same for a locked translation, and for a locked rotation, number k of its kind.
+ITM_INLINE void put_translation(const Filling* f, int i, ItmJointMeasured x, unsigned wanted)
+{
+    put(f, i, x, wanted);
+    if (wanted & DIRECTION) {
+        f->rows->e[i] = itm_vec_scale(f->sign, x.cov_b.lin);
+    }
+}
+
+ITM_INLINE void put_rotation(const Filling* f, int first, int k, ItmJointMeasured x, unsigned wanted)
+{
+    put(f, first + k, x, wanted);
+    if (wanted & DIRECTION) {
+        f->rows->n[k] = itm_vec_scale(f->sign, x.cov_b.ang);
     }
 }
 
@@ -87,15 +106,15 @@ ITM_INLINE void put_locked_rotations(const Filling* f, int first, const ItmJoint
     for (int k = 0; k < 3; k++) {
         ItmVec3 e = itm_mat_column(&identity, k);
         ItmVec3 n = itm_mat_mul_vec(&view->R_b, itm_vec_axpy(eta, e, itm_vec_cross(e, eps)));
-        put(f, first + k,
-            (ItmJointMeasured){
-                .value = 2.0 * itm_vec_get(eps, k),
-                .rate = itm_vec_get(rate, k),
-                .bias = itm_vec_get(bias, k),
-                .cov_a = {itm_vec_neg(n), {0, 0, 0}},
-                .cov_b = {n, {0, 0, 0}},
-            },
-            wanted);
+        put_rotation(f, first, k,
+                     (ItmJointMeasured){
+                         .value = 2.0 * itm_vec_get(eps, k),
+                         .rate = itm_vec_get(rate, k),
+                         .bias = itm_vec_get(bias, k),
+                         .cov_a = {itm_vec_neg(n), {0, 0, 0}},
+                         .cov_b = {n, {0, 0, 0}},
+                     },
+                     wanted);
     }
 }
 
@@ -116,49 +135,70 @@ ITM_INLINE void put_rotation_locks(const Filling* f, int first, const ItmJointVi
         // free about k; (k, i, j) cyclic: about i: -e_j . e_k, about j: e_i . e_k
         int k = axes[0], i = (k + 1) % 3, j = (k + 2) % 3;
         ItmVec3 e_k = itm_mat_column(&view->R_b, k);
-        put(f, first + (i > j), measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
-        put(f, first + (i < j), measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
+        put_rotation(f, first, i > j, measure_signed_dot(view, itm_mat_column(&view->R_a, j), e_k, -1.0), wanted);
+        put_rotation(f, first, i < j, measure_signed_dot(view, itm_mat_column(&view->R_a, i), e_k, 1.0), wanted);
     } else if (nfree == 2) {
         // the two axes stay perpendicular
-        put(f, first,
+        put_rotation(
+            f, first, 0,
             itm_joint_measure_dot(view, itm_mat_column(&view->R_a, axes[0]), itm_mat_column(&view->R_b, axes[1])),
             wanted);
     }
 }
 
-// The rows of a joint: its locked directions, translations first. turns: a locked rotation has a row; otherwise translations may be idle
-ITM_INLINE void fill_directions(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted, bool turns)
+// The rows of a joint: its locked directions (those not in free), translations first. turns: a locked rotation has a row
+ITM_INLINE void fill_directions(const Filling* f, const ItmJoint* joint, unsigned wanted, unsigned free, bool turns)
 {
-    ItmJoint held;
-    const ItmJoint* joint = &m->joints[block->index];
-    if (block->kind == ITM_BLOCK_GRASP) {
-        held = itm_latch_get_joint(m, d, block->latch);
-        joint = &held;
-    }
-    Filling f = {d, block, find_body(block, joint->body_a), find_body(block, joint->body_b)};
-    ItmJointView view = {0};
-    itm_joint_view_place(&view, d, joint->body_a, joint->body_b, &joint->a, &joint->b);
+    ItmJointView view;
+    itm_joint_view_place(&view, f->d, joint);
     if (wanted & MOTION) {
-        itm_joint_view_move(&view, d, joint->body_a, joint->body_b);
+        itm_joint_view_move(&view, f->d, joint->body_a, joint->body_b);
+    }
+    if (wanted & DIRECTION) {
+        f->rows->s = f->sign > 0.0 ? view.s_b : view.s_a;
     }
     int n = 0;
     for (int k = 0; k < 3; k++) {
-        if (!((joint->free | (turns ? 0u : block->idle)) & (1u << k))) {
-            put(&f, n++, itm_joint_measure_translation(&view, k), wanted);
+        if (!(free & (1u << k))) {
+            put_translation(f, n++, itm_joint_measure_translation(&view, k), wanted);
         }
     }
     if (turns) {
-        put_rotation_locks(&f, n, &view, joint->free, wanted);
+        put_rotation_locks(f, n, &view, free, wanted);
     }
 }
 
-// Ball joints, and hinges in planar loops, need no axes of frame b.
+ITM_INLINE Filling begin(ItmData* d, const ItmRowBlock* block, const ItmJoint* joint)
+{
+    return (Filling){
+        .d = d, .block = block, .a = find_body(block, joint->body_a), .b = find_body(block, joint->body_b)};
+}
+
+#define HINGE (1u << ITM_RZ)
+
+// Directions of hinges are known to the compiler. Ball joints, and hinges in planar loops, need no axes of frame b; there translations may
+// be idle.
+ITM_INLINE void fill_joint(const Filling* f, const ItmJoint* joint, unsigned wanted)
+{
+    if (!f->block->turns) {
+        fill_directions(f, joint, wanted, joint->free | f->block->idle, false);
+    } else if (joint->free == HINGE) {
+        fill_directions(f, joint, wanted, HINGE, true);
+    } else {
+        fill_directions(f, joint, wanted, joint->free, true);
+    }
+}
+
 ITM_INLINE void fill_joint_block(const ItmModel* m, ItmData* d, const ItmRowBlock* block, unsigned wanted)
 {
-    if (block->turns) {
-        fill_directions(m, d, block, wanted, true);
+    if (block->kind == ITM_BLOCK_GRASP) {
+        ItmJoint held = itm_latch_get_joint(m, d, block->latch);
+        Filling f = begin(d, block, &held);
+        fill_directions(&f, &held, wanted, held.free, true);
     } else {
-        fill_directions(m, d, block, wanted, false);
+        const ItmJoint* joint = &m->joints[block->index];
+        Filling f = begin(d, block, joint);
+        fill_joint(&f, joint, wanted);
     }
 }
 
@@ -247,6 +287,11 @@ void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t)
     fill(m, d, t, GAP | MOTION);
 }
 
+void itm_rows_compute_rates(const ItmModel* m, ItmData* d, double t)
+{
+    fill(m, d, t, MOTION);
+}
+
 static double measure_block_gap(const ItmModel* m, const ItmData* d, const double* q, const ItmRowBlock* block,
                                 double t)
 {
@@ -258,6 +303,16 @@ static double measure_block_gap(const ItmModel* m, const ItmData* d, const doubl
         gap += block->term_coef[i] * itm_measure_compute_value(m, d, q, &m->measures[block->term[i]]);
     }
     return block->signal == ITM_NONE ? gap : gap - itm_data_compute_signal(m, d, block->signal, t).x;
+}
+
+// The largest gap of a block's rows, or `largest`.
+ITM_INLINE double find_largest(const ItmData* d, const ItmRowBlock* block, double largest)
+{
+    for (int i = block->row; i < block->row + block->nrow; i++) {
+        double gap = fabs(d->rows.gap[i]);
+        largest = gap > largest || gap != gap ? gap : largest;
+    }
+    return largest;
 }
 
 // The gaps, and with wanted = GAP | JACOBIAN the Jacobian of joints; the largest gap.
@@ -274,10 +329,7 @@ ITM_INLINE double compute_gaps(const ItmModel* m, ItmData* d, const double* q, d
             d->rows.gap[block->row] = measure_block_gap(m, d, q, block, t);
         }
         // a compliant joint is meant to have a gap
-        for (int i = block->row; !itm_block_is_compliant(block) && i < block->row + block->nrow; i++) {
-            double gap = fabs(d->rows.gap[i]);
-            largest = gap > largest || gap != gap ? gap : largest;
-        }
+        largest = itm_block_is_compliant(block) ? largest : find_largest(d, block, largest);
     }
     return largest;
 }
@@ -290,6 +342,25 @@ double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, dou
 double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     return compute_gaps(m, d, q, t, GAP | JACOBIAN);
+}
+
+double itm_rows_place_nodes(const ItmModel* m, ItmData* d)
+{
+    double largest = 0.0;
+    for (int k = 0; k < m->nspanning; k++) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        if (node->block != ITM_NONE) {
+            const ItmRowBlock* block = &m->blocks[node->block];
+            const ItmJoint* joint = &m->joints[block->index];
+            Filling f = {.d = d,
+                         .block = block,
+                         .rows = &d->spanning.placed[k],
+                         .sign = node->body == joint->body_b ? 1.0 : -1.0};
+            fill_joint(&f, joint, GAP | DIRECTION);
+            largest = find_largest(d, block, largest);
+        }
+    }
+    return largest;
 }
 
 void itm_rows_place_measures(const ItmModel* m, ItmData* d)

@@ -27,11 +27,15 @@ void itm_rows_compute(const ItmModel* m, ItmData* d, double t);
 // Its two halves: the Jacobian after the position stage; gap, rate and bias after the velocity stage.
 void itm_rows_compute_jacobian(const ItmModel* m, ItmData* d);
 void itm_rows_compute_motion(const ItmModel* m, ItmData* d, double t);
+// Rate and bias where the gaps of joints are those of the position stage already.
+void itm_rows_compute_rates(const ItmModel* m, ItmData* d, double t);
 // The gaps only, in the configuration of the position stage (coordinates q); Jacobians stay as they are.
 // Returns the largest.
 double itm_rows_compute_gaps(const ItmModel* m, ItmData* d, const double* q, double t);
 // The same with the Jacobian of joints, which other rows keep as it is; and that of the other rows.
 double itm_rows_place_joints(const ItmModel* m, ItmData* d, const double* q, double t);
+// The gaps of a forest of rows (spanning.h), and the directions of its nodes into d->spanning.placed. Returns the largest gap.
+double itm_rows_place_nodes(const ItmModel* m, ItmData* d);
 void itm_rows_place_measures(const ItmModel* m, ItmData* d);
 // Rate (order 1) or second derivative (order 2) of the signals that drive rows, at time t. out (nrow)
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order);

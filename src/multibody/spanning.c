@@ -152,30 +152,18 @@ ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
     }
 }
 
-// Directions of the rows of a node, and the free ones, S.
-ITM_INLINE void place(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f, ItmSpatial* S,
-                      int nlin, int nrot)
+// The free directions of a node, S, and the dual vectors of its locked rotations.
+ITM_INLINE void place(ItmSpanned* f, ItmSpatial* S, int nlin, int nrot)
 {
-    const ItmRowBlock* block = &m->blocks[node->block];
-    const ItmJoint* joint = &m->joints[block->index];
-    int stride = block->nbody, own = block->body[0] == node->body ? 0 : 1;
-    const ItmSpatial* cov = d->rows.cov + block->cov_adr + own;
-    ItmVec3 t[3], w[3], p_b = itm_vec_add(d->x[joint->body_b], itm_mat_mul_vec(&d->R[joint->body_b], joint->b.p));
-    f->s = itm_vec_sub(p_b, d->x[node->body]);
-    for (int k = 0; k < nlin; k++) {
-        f->e[k] = cov[k * stride].lin;
-    }
-    for (int k = 0; k < nrot; k++) {
-        f->n[k] = cov[(nlin + k) * stride].ang;
-    }
-    dualize(f->dual, f->n, nrot);
-    complete(t, f->e, nlin);
-    complete(w, f->n, nrot);
+    ItmVec3 t[3], w[3];
+    dualize(f->dual, f->rows.n, nrot);
+    complete(t, f->rows.e, nlin);
+    complete(w, f->rows.n, nrot);
     for (int k = 0; k < 3 - nlin; k++) {
         S[k] = (ItmSpatial){{0, 0, 0}, t[k]};
     }
     for (int k = 0; k < 3 - nrot; k++) {
-        S[3 - nlin + k] = (ItmSpatial){w[k], itm_vec_cross(f->s, w[k])};
+        S[3 - nlin + k] = (ItmSpatial){w[k], itm_vec_cross(f->rows.s, w[k])};
     }
 }
 
@@ -184,6 +172,7 @@ static void place_node(const ItmModel* m, ItmData* d, const ItmSpanningNode* nod
     ItmSpatial* S = d->spanning.S + node->free_adr;
     itm_articulated_init(&f->IA, &m->bodies[node->body], &d->mass.J[node->body]);
     f->R = d->R[node->body];
+    f->rows = d->spanning.placed[node - m->spanning];
     f->offset = itm_vec(0, 0, 0);
     if (node->parent != ITM_NONE) {
         f->offset = itm_vec_sub(d->x[node->body], d->x[m->spanning[node->parent].body]);
@@ -194,9 +183,9 @@ static void place_node(const ItmModel* m, ItmData* d, const ItmSpanningNode* nod
             ((double*)&S[k])[k] = 1.0;
         }
     } else if (node->nlin == 3 && node->nrot == 2) {
-        place(m, d, node, f, S, 3, 2);
+        place(f, S, 3, 2);
     } else {
-        place(m, d, node, f, S, node->nlin, node->nrot);
+        place(f, S, node->nlin, node->nrot);
     }
 }
 
@@ -228,12 +217,12 @@ void itm_spanning_factor(const ItmModel* m, ItmData* d)
 // Rates of the rows of a node whose body moves by `motion` against its parent.
 ITM_INLINE void find_rates(const ItmSpanned* f, double* x, ItmSpatial motion, int nlin, int nrot)
 {
-    ItmVec3 u = itm_twist_shift(motion, f->s).lin;
+    ItmVec3 u = itm_twist_shift(motion, f->rows.s).lin;
     for (int k = 0; k < nlin; k++) {
-        x[k] = itm_vec_dot(f->e[k], u);
+        x[k] = itm_vec_dot(f->rows.e[k], u);
     }
     for (int k = 0; k < nrot; k++) {
-        x[nlin + k] = itm_vec_dot(f->n[k], motion.ang);
+        x[nlin + k] = itm_vec_dot(f->rows.n[k], motion.ang);
     }
 }
 
@@ -267,9 +256,9 @@ ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const double* x, int nlin
     for (int k = 0; k < nrot; k++) {
         c.ang = itm_vec_axpy(x[nlin + k], f->dual[k], c.ang);
     }
-    c.lin = itm_vec_cross(f->s, c.ang);
+    c.lin = itm_vec_cross(f->rows.s, c.ang);
     for (int k = 0; k < nlin; k++) {
-        c.lin = itm_vec_axpy(x[k], f->e[k], c.lin);
+        c.lin = itm_vec_axpy(x[k], f->rows.e[k], c.lin);
     }
     return c;
 }
@@ -277,9 +266,9 @@ ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const double* x, int nlin
 // Forces x of the rows whose sum is the wrench p on the body.
 ITM_INLINE void find_forces(const ItmSpanned* f, double* x, ItmSpatial p, int nlin, int nrot)
 {
-    ItmVec3 torque = itm_vec_sub(p.ang, itm_vec_cross(f->s, p.lin));
+    ItmVec3 torque = itm_vec_sub(p.ang, itm_vec_cross(f->rows.s, p.lin));
     for (int k = 0; k < nlin; k++) {
-        x[k] = itm_vec_dot(f->e[k], p.lin);
+        x[k] = itm_vec_dot(f->rows.e[k], p.lin);
     }
     for (int k = 0; k < nrot; k++) {
         x[nlin + k] = itm_vec_dot(f->dual[k], torque);

@@ -11,7 +11,7 @@
 // Find the forest, if the rows are one: fills m->spanning, after the row blocks. Returns false without memory.
 bool itm_spanning_build(ItmModel* m);
 
-// The factor at the position of the position stage, after itm_rows_compute_jacobian.
+// The factor at the position of the position stage, after itm_rows_place_nodes.
 void itm_spanning_factor(const ItmModel* m, ItmData* d);
 
 // out = A v (nrow), with A of the last itm_spanning_factor.

@@ -36,7 +36,7 @@ bool itm_stiffness_compute(const ItmModel* m, const ItmData* d, double* weight, 
 static void find_directions(const ItmData* d, const ItmBushing* b, ItmSpatial on_a[6], ItmSpatial on_b[6])
 {
     ItmJointView view;
-    itm_joint_view_init(&view, d, b->body_a, b->body_b, &b->a, &b->b);
+    itm_joint_view_init_bushing(&view, d, b);
     for (int k = 0; k < 6; k++) {
         ItmVec3 e = itm_mat_column(&view.R_a, k % 3);
         ItmSpatial unit = k < 3 ? (ItmSpatial){{0, 0, 0}, e} : (ItmSpatial){e, {0, 0, 0}};

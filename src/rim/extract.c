@@ -2,6 +2,7 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "base/inline.h"
 #include "contact/contact.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
@@ -108,18 +109,15 @@ void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFram
 // ---------------------------------------------------------------------------- rows
 
 // Row i and those after it that are directions of the same frame, looked at together, into x (ITM_DIRECTION_COUNT at most). Returns
-// how many. is_evaluated: the evaluation of the forces has just looked at the lines.
-static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, bool is_evaluated,
-                        ItmMeasured* x)
+// how many.
+static int look_at_rows(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, ItmMeasured* x)
 {
-    int actuator = rim->actuator[i];
-    if (actuator == ITM_NONE) {
+    if (rim->actuator[i] == ITM_NONE) {
         int n = itm_frame_rows_count(rim, i);
         itm_frame_rows_look(d, x, &rim->frames[i], n);
         return n;
     }
-    x[0] = is_evaluated ? d->scalar_measured[m->actuator_force[actuator]]
-                        : itm_measure_compute(m, d, measure_of(m, actuator));
+    x[0] = itm_measure_compute(m, d, measure_of(m, rim->actuator[i]));
     return 1;
 }
 
@@ -127,7 +125,7 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
 {
     for (int i = 0, n; i < rim->n; i += n) {
         ItmMeasured x[ITM_DIRECTION_COUNT];
-        n = look_at_rows(m, d, rim, i, false, x);
+        n = look_at_rows(m, d, rim, i, x);
         for (int k = 0; k < n; k++) {
             rim->s[i + k] = x[k].value;
             rim->w[i + k] = x[k].rate;
@@ -154,21 +152,28 @@ static inline double dot(const double* restrict x, const double* restrict y, int
     return sum;
 }
 
-// y += factor x
-static inline void add_scaled(double* restrict y, double factor, const double* restrict x, int n)
+// out += Y y over the n velocities of one body   Y (nrow x n) in rows of ny
+ITM_INLINE void gather(double* restrict out, const double* restrict Y, const double* restrict y, int nrow, int ny,
+                       int n)
 {
-    if (n == 6) {
-        for (int k = 0; k < 6; k++) {
-            y[k] += factor * x[k];
-        }
-        return;
-    }
-    for (int k = 0; k < n; k++) {
-        y[k] += factor * x[k];
+    for (int i = 0; i < nrow; i++) {
+        out[i] += dot(Y + i * ny, y, n);
     }
 }
 
-// out = Y_b y
+// y += sign Y' x over the n velocities of one body
+ITM_INLINE void spread(double* restrict y, const double* restrict Y, const double* restrict x, double sign, int nrow,
+                       int ny, int n)
+{
+    for (int i = 0; i < nrow; i++) {
+        double factor = sign * x[i];
+        for (int k = 0; k < n; k++) {
+            y[k] += factor * Y[i * ny + k];
+        }
+    }
+}
+
+// out = Y_b y. Sizes of a hinge between free bodies are known to the compiler.
 static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict out, const double* restrict y)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
@@ -177,8 +182,10 @@ static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict ou
         const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
-            for (int i = 0; i < block->nrow; i++) {
-                out[block->row + i] += dot(Y + i * block->ny, y + body->v_adr, body->nv);
+            if (block->nrow == 5 && body->nv == 6) {
+                gather(out + block->row, Y, y + body->v_adr, 5, block->ny, 6);
+            } else {
+                gather(out + block->row, Y, y + body->v_adr, block->nrow, block->ny, body->nv);
             }
             Y += body->nv;
         }
@@ -193,8 +200,10 @@ static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y,
         const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
-            for (int i = 0; i < block->nrow; i++) {
-                add_scaled(y + body->v_adr, sign * x[block->row + i], Y + i * block->ny, body->nv);
+            if (block->nrow == 5 && body->nv == 6) {
+                spread(y + body->v_adr, Y, x + block->row, sign, 5, block->ny, 6);
+            } else {
+                spread(y + body->v_adr, Y, x + block->row, sign, block->nrow, block->ny, body->nv);
             }
             Y += body->nv;
         }
@@ -286,29 +295,30 @@ static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
     rim->mobility_free[i] = dot(y, y, m->nv);
-    if (m->nrow > 0) {
-        gather_rows(m, d, mu, y);
-        itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
-        spread_rows(m, d, y, mu, -1.0);
-    }
+    gather_rows(m, d, mu, y);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
+    spread_rows(m, d, y, mu, -1.0);
 }
 
-// W_ij = y~_i . y~_j + mu_i' Omega mu_j
-static double multiply_interfaces(const ItmData* d, const ItmRim* rim, int i, int j)
+// W_ij = y~_i . y~_j + mu_i' Omega mu_j, Omega of compliant rows
+static double multiply_interfaces(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, int j)
 {
     const double *mu = rim->mu + i * rim->nrow, *nu = rim->mu + j * rim->nrow;
     double sum = dot(rim->Y + i * rim->nv, rim->Y + j * rim->nv, rim->nv);
-    for (int k = 0; k < rim->nrow; k++) {
-        sum += d->rows.omega[k] * mu[k] * nu[k];
+    for (int b = 0; b < m->nblock; b++) {
+        const ItmRowBlock* block = &m->blocks[b];
+        for (int k = block->row; itm_block_is_compliant(block) && k < block->row + block->nrow; k++) {
+            sum += d->rows.omega[k] * mu[k] * nu[k];
+        }
     }
     return sum;
 }
 
 // W of row i with those before `end`
-static void multiply_row(const ItmData* d, ItmRim* rim, int i, int end)
+static void multiply_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i, int end)
 {
     for (int j = 0; j < end; j++) {
-        rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(d, rim, i, j);
+        rim->W[i * rim->n + j] = rim->W[j * rim->n + i] = multiply_interfaces(m, d, rim, i, j);
     }
 }
 
@@ -328,14 +338,17 @@ static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n
         if (!is_wide) {
             half_solve_interface(m, d, rim, k, &x[k - i], y);
         }
-        if (is_free) {
-            rim->mobility_free[k] = rim->W[k * (rim->n + 1)];
-        } else {
+        if (!is_free) {
             rim->a0[k] = dot(y, rim->y_free, m->nv);
+        }
+        if (m->nrow > 0) {
             answer_interface(m, d, rim, k);
         }
         rim->a0[k] += x[k - i].bias;
-        multiply_row(d, rim, k, is_free ? i : k + 1);
+        multiply_row(m, d, rim, k, is_free ? i : k + 1);
+        if (m->nrow == 0) {
+            rim->mobility_free[k] = rim->W[k * (rim->n + 1)];
+        }
     }
 }
 
@@ -348,9 +361,14 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
         answer_rows(m, d, rim);
     }
     for (int i = 0, n; i < rim->n; i += n) {
-        ItmMeasured x[ITM_DIRECTION_COUNT];
-        n = look_at_rows(m, d, rim, i, true, x);
-        reduce_rows(m, d, rim, i, n, x);
+        if (rim->actuator[i] != ITM_NONE) {
+            // the evaluation of the forces has just looked at the lines
+            reduce_rows(m, d, rim, i, n = 1, &d->scalar_measured[m->actuator_force[rim->actuator[i]]]);
+        } else {
+            ItmMeasured x[ITM_DIRECTION_COUNT];
+            n = look_at_rows(m, d, rim, i, x);
+            reduce_rows(m, d, rim, i, n, x);
+        }
     }
 }
 
@@ -363,7 +381,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
     itm_euler_factor(m, d, d->options.step);
     for (int i = 0, n; i < rim->n; i += n) {
         ItmMeasured x[ITM_DIRECTION_COUNT];
-        n = look_at_rows(m, d, rim, i, false, x);
+        n = look_at_rows(m, d, rim, i, x);
         reduce_rows(m, d, rim, i, n, x);
     }
 }

@@ -40,17 +40,21 @@ static void set_compliance(const ItmModel* m, ItmData* d, double h)
 
 void itm_euler_book_row_work(const ItmModel* m, ItmData* d)
 {
+    double motion = d->energy.ledger[ITM_LEDGER_MOTION], constraint = d->energy.ledger[ITM_LEDGER_CONSTRAINT];
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
-        for (int i = block->row; i < block->row + block->nrow; i++) {
-            double work = 0.5 * d->lambda[i] * (d->rows.before[i] + d->rows.reference[i]);
-            if (block->kind == ITM_BLOCK_MOTION) {
-                d->energy.ledger[ITM_LEDGER_MOTION] += work;
-            } else if (!itm_block_is_compliant(block)) {
-                d->energy.ledger[ITM_LEDGER_CONSTRAINT] += work;
-            }
+        bool is_motion = block->kind == ITM_BLOCK_MOTION;
+        if (!is_motion && itm_block_is_compliant(block)) {
+            continue;
         }
+        double sum = is_motion ? motion : constraint;
+        for (int i = block->row; i < block->row + block->nrow; i++) {
+            sum += 0.5 * d->lambda[i] * (d->rows.before[i] + d->rows.reference[i]);
+        }
+        *(is_motion ? &motion : &constraint) = sum;
     }
+    d->energy.ledger[ITM_LEDGER_MOTION] = motion;
+    d->energy.ledger[ITM_LEDGER_CONSTRAINT] = constraint;
 }
 
 void itm_euler_respond(const ItmModel* m, ItmData* d, double* v, double* x)
@@ -73,25 +77,32 @@ static void multiply_rows(const ItmModel* m, ItmData* d, double* out, const doub
     }
 }
 
-// Drift of this step from those of the last three into d->rows.guess, joint by joint: as in the last one, linear or quadratic in
-// time, by the last difference that is still smaller than the one before.
+// Drift of this step from those of the last five into d->rows.guess, joint by joint: a polynomial in time through the last ones, of the
+// degree that would have come nearest in the last two steps. One step is not enough: a difference may pass through 0 there.
 static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
 {
-    const double *now = d->rows.drift, *last = now + m->nrow, *before = last + m->nrow;
+    enum { DEGREES = ITM_DRIFT_STEPS - 1 };
     for (int k = 0; k < m->nblock; k++) {
-        int from = m->blocks[k].row, to = from + m->blocks[k].nrow;
-        double size[ITM_DRIFT_STEPS] = {0.0, 0.0, 0.0};
+        int from = m->blocks[k].row, to = from + m->blocks[k].nrow, degree = 0;
+        // of each degree, squared: the next difference, and what that was one step before
+        double error[DEGREES] = {0.0};
         for (int i = from; is_even && i < to; i++) {
-            // squares: sizes are only compared
-            double first = now[i] - last[i], second = first - last[i] + before[i];
-            size[0] += now[i] * now[i];
-            size[1] += first * first;
-            size[2] += second * second;
+            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+            for (int n = 0; n < DEGREES; n++) {
+                double last = D[n + 1] - (n + 2 < ITM_DRIFT_STEPS ? D[n + 2] : 0.0);
+                error[n] += D[n + 1] * D[n + 1] + last * last;
+            }
         }
-        bool is_linear = size[1] < 0.25 * size[0], is_quadratic = is_linear && size[2] < 0.25 * size[1];
+        for (int n = 1; n < DEGREES; n++) {
+            degree = error[n] < error[degree] ? n : degree;
+        }
         for (int i = from; i < to; i++) {
-            double first = is_linear ? now[i] - last[i] : 0.0;
-            d->rows.guess[i] = now[i] + first + (is_quadratic ? first - last[i] + before[i] : 0.0);
+            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+            double sum = D[0];
+            for (int n = 1; n <= degree; n++) {
+                sum += D[n];
+            }
+            d->rows.guess[i] = sum;
         }
     }
 }
@@ -214,7 +225,7 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     keep_raw(m, d);
     if (d->rows.is_placed) {
         itm_rows_place_measures(m, d);
-    } else {
+    } else if (!d->spanning.is_used) {  // there the last look at the gaps has placed the nodes
         itm_rows_compute_jacobian(m, d);
     }
     factor_step(m, d, h, d->spanning.is_used);
@@ -266,10 +277,13 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_flexible_add_lag(m, d, h);
     }
     if (m->nrow > 0) {
-        if (d->position_state != ITM_POSITION_FACTORED && d->position_state != ITM_POSITION_SPANNED) {
+        bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d) && !has_interface;
+        if (d->position_state == ITM_POSITION_FACTORED || is_spanned) {
+            itm_rows_compute_rates(m, d, t);
+        } else {
             itm_rows_compute_jacobian(m, d);
+            itm_rows_compute_motion(m, d, t);
         }
-        itm_rows_compute_motion(m, d, t);
         itm_rows_add_damper_power(m, d);
         itm_inertial_set_bias(m, d, h);
     }
@@ -308,6 +322,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d);
     bool is_factored = is_spanned || d->position_state == ITM_POSITION_FACTORED;
     if (!is_factored && m->nrow > 0) {
+        if (can_span(m, d)) {
+            itm_rows_place_nodes(m, d);
+        }
         factor_step(m, d, h, can_span(m, d));
         is_factored = true;
     }

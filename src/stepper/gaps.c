@@ -16,7 +16,10 @@
 static double look(const ItmModel* m, ItmData* d, const double* q, double t)
 {
     itm_kinematics_compute_positions(m, d, q);
-    d->rows.is_placed = d->spanning.is_used || d->rows.was_closed;
+    d->rows.is_placed = d->rows.was_closed && !d->spanning.is_used;
+    if (d->spanning.is_used) {
+        return itm_rows_place_nodes(m, d);
+    }
     return d->rows.is_placed ? itm_rows_place_joints(m, d, q, t) : itm_rows_compute_gaps(m, d, q, t);
 }
 
@@ -57,16 +60,21 @@ static void book(const ItmModel* m, ItmData* d, double h)
     }
 }
 
-// The drift of this step, which the gaps show before they are closed, to those of the steps before.
+// The drift of this step, which the gaps show before they are closed, and its differences to those of the steps before.
 static void keep_drift(const ItmModel* m, ItmData* d)
 {
-    double* drift = d->rows.drift;
-    memmove(drift + m->nrow, drift, sizeof(double) * (ITM_DRIFT_STEPS - 1) * (size_t)m->nrow);
+    double scale = 1.0 / (d->h * d->h * d->h);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         bool is_rigid = !itm_block_is_compliant(block);
         for (int row = block->row; row < block->row + block->nrow; row++) {
-            drift[row] = is_rigid ? (d->rows.guess[row] + d->rows.gap[row]) / (d->h * d->h * d->h) : 0.0;
+            double* D = d->rows.drift + ITM_DRIFT_STEPS * row;
+            double next = is_rigid ? scale * (d->rows.guess[row] + d->rows.gap[row]) : 0.0;
+            for (int n = 0; n < ITM_DRIFT_STEPS; n++) {
+                double difference = next - D[n];
+                D[n] = next;
+                next = difference;
+            }
         }
     }
 }

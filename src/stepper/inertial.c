@@ -3,6 +3,7 @@
 // accepts the first result that is good enough for itself; where none is, the step is halved. So no component's bits depend on others.
 #include "stepper/inertial.h"
 
+#include "base/inline.h"
 #include "multibody/dynamics.h"
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -401,7 +402,14 @@ static void find_fast(const ItmModel* m, ItmData* d, double step, double most)
 // Which components change between slow and fast: into d->inertial.state, +1 or -1 for those that become fast or slow, 0 for the others.
 static bool find_changes(const ItmModel* m, ItmData* d)
 {
-    bool is_any = false;
+    bool is_any = d->inertial.has_fast;
+    for (int i = 0; i < m->nbody && !is_any; i++) {
+        is_any = d->was_fast[i] != -1.0;
+    }
+    if (!is_any) {
+        return false;  // all were slow and are slow
+    }
+    is_any = false;
     for (int i = 0; i < m->nbody; i++) {
         bool is_fast = d->inertial.has_fast && d->inertial.is_fast[i], was_fast = d->was_fast[i] > 0.0;
         bool is_change = d->was_fast[i] != 0.0 && m->component[i] == i && is_fast != was_fast;
@@ -465,22 +473,45 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
 
 // ---------------------------------------------------------------------------- inertia forces of a step
 
+// J w and J^-1 w of a body, body axes; is_diagonal: without products of inertia, to the same bits
+ITM_INLINE ItmVec3 multiply_inertia(const ItmBody* body, ItmVec3 w, bool is_diagonal)
+{
+    const ItmSym3* J = &body->inertia;
+    return is_diagonal ? itm_vec(J->xx * w.x, J->yy * w.y, J->zz * w.z) : itm_sym_mul_vec(J, w);
+}
+
+ITM_INLINE ItmVec3 solve_inertia(const ItmBody* body, ItmVec3 w, bool is_diagonal)
+{
+    const double* K = body->inv_inertia_L;
+    return is_diagonal ? itm_vec(K[0] * (K[0] * w.x), K[2] * (K[2] * w.y), K[5] * (K[5] * w.z))
+                       : itm_body_solve_inertia(body, w);
+}
+
 // omega after h of J omega' + omega x J omega = 0 by the midpoint rule, which keeps the energy; omega in body axes. Where the
 // iteration does not converge (h omega near 1) the length is set so that the energy is kept all the same.
-static ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h)
+ITM_INLINE ItmVec3 turn_freely(const ItmBody* body, ItmVec3 w, double h, bool is_diagonal)
 {
     ItmVec3 next = w;
     double change = INFINITY, small = 1e-32 * itm_vec_dot(w, w);
     for (int i = 0; i < 6 && change > small; i++) {
         ItmVec3 mean = itm_vec_scale(0.5, itm_vec_add(w, next)), last = next;
-        ItmVec3 torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, mean), mean);
-        next = itm_vec_axpy(h, itm_body_solve_inertia(body, torque), w);
+        ItmVec3 torque = itm_vec_cross(multiply_inertia(body, mean, is_diagonal), mean);
+        next = itm_vec_axpy(h, solve_inertia(body, torque, is_diagonal), w);
         ItmVec3 difference = itm_vec_sub(next, last);
         change = itm_vec_dot(difference, difference);
     }
-    double before = itm_vec_dot(w, itm_sym_mul_vec(&body->inertia, w));
-    double after = itm_vec_dot(next, itm_sym_mul_vec(&body->inertia, next));
+    double before = itm_vec_dot(w, multiply_inertia(body, w, is_diagonal));
+    double after = itm_vec_dot(next, multiply_inertia(body, next, is_diagonal));
     return after > 0.0 ? itm_vec_scale(sqrt(before / after), next) : next;
+}
+
+// Torque on a body that keeps the energy over h, less the explicit one, body axes
+ITM_INLINE ItmVec3 correct_torque(const ItmBody* body, ItmVec3 w, double h, bool is_diagonal)
+{
+    ItmVec3 explicit_torque = itm_vec_cross(multiply_inertia(body, w, is_diagonal), w);
+    ItmVec3 change = itm_vec_sub(turn_freely(body, w, h, is_diagonal), w);
+    ItmVec3 torque = itm_vec_scale(1.0 / h, multiply_inertia(body, change, is_diagonal));
+    return itm_vec_sub(torque, explicit_torque);
 }
 
 // The explicit torque -w x J w of the right side feeds energy, h^2 |torque|^2 / 2J a step. For bodies that are free on the
@@ -491,11 +522,9 @@ static void keep_gyroscopic_energy(const ItmModel* m, ItmData* d, double h)
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf && !itm_inertial_is_fast(m, d, i)) {
             ItmVec3 w = itm_mat_t_mul_vec(&d->R[i], d->twist[i].ang);
-            ItmVec3 explicit_torque = itm_vec_cross(itm_sym_mul_vec(&body->inertia, w), w);
-            ItmVec3 change = itm_vec_sub(turn_freely(body, w, h), w);
-            ItmVec3 torque = itm_vec_scale(1.0 / h, itm_sym_mul_vec(&body->inertia, change));
-            ItmVec3 difference = itm_mat_mul_vec(&d->R[i], itm_vec_sub(torque, explicit_torque));
-            d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, difference);
+            ItmVec3 torque =
+                body->has_diagonal_inertia ? correct_torque(body, w, h, true) : correct_torque(body, w, h, false);
+            d->wrench[i].ang = itm_vec_add(d->wrench[i].ang, itm_mat_mul_vec(&d->R[i], torque));
         }
     }
 }
