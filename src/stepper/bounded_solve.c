@@ -59,20 +59,20 @@ static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
     return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
 }
 
-// Impulses and states of the last step; the deepest penetration.
-static void recall(const ItmModel* m, ItmData* d)
+// Impulses and states of the last step for the rows of a block; the deepest penetration.
+static void recall(const ItmModel* m, ItmData* d, const ItmBoundBlock* block)
 {
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        if (-b->rows[i].gap > d->info.penetration && itm_row_is_unilateral(&b->rows[i]) &&
-            !is_elastic_rope(m, &b->rows[i])) {
-            d->info.penetration = -b->rows[i].gap;
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        ItmRow* row = &b->rows[i];
+        if (-row->gap > d->info.penetration && itm_row_is_unilateral(row) && !is_elastic_rope(m, row)) {
+            d->info.penetration = -row->gap;
         }
-        const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
-        last = last != NULL && has_turned(d, &b->rows[i], last) ? NULL : last;
+        const ItmRowRecord* last = itm_row_memory_find(&b->memory, row->key);
+        last = last != NULL && has_turned(d, row, last) ? NULL : last;
         b->x[i] = last != NULL ? last->x : 0.0;
         b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
-        hold(m, &b->rows[i], b->x[i], b->state[i]);
+        hold(m, row, b->x[i], b->state[i]);
     }
 }
 
@@ -622,13 +622,15 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
-    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
+    for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
-        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+        if (!b->has_Y) {
+            itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+        }
+        recall(m, d, &b->blocks[k]);
     }
     b->has_Y = true;
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
-    recall(m, d);
     find_islands(m, b);
     d->info.nisland = b->islands.count;
     return ITM_OK;
