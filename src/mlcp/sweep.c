@@ -16,10 +16,11 @@
 
 #define ALL_EVERY 8
 
-void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode)
+void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int ncoupling, int nnode)
 {
     s->blocks = ITM_TAKE(arena, ItmSweepBlock, nblock);
-    double** reals[] = {&s->b, &s->rate, &s->lo, &s->up, &s->omega, &s->change, &s->inv_D, &s->prev, &s->p};
+    s->couplings = ITM_TAKE(arena, ItmMlcpContact, ncoupling);
+    double** reals[] = {&s->x, &s->b, &s->rate, &s->lo, &s->up, &s->omega, &s->change, &s->inv_D, &s->prev, &s->p};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, nrow);
     }

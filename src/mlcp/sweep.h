@@ -15,15 +15,18 @@ typedef struct ItmSweepBlock {
     int first, nrow;
     int first_coupling, ncoupling;
     int nnode;
+    int row;                  // first, in the table that the problem is about
     const int* node;          //                                          (nnode)
     const double* Y;          // row by row                               (nrow x 6 nnode)
 } ItmSweepBlock;
 
-// The problem, and the memory of its solution. Rows have any numbers; the blocks list those in the problem.
+// The problem, and the memory of its solution. Rows are numbered from 0: an island is solved in the same memory as the one before it,
+// which stays in the cache, wherever its rows are in the table.
 typedef struct ItmSweep {
-    int nblock;
+    int nblock, nrow, ncoupling;
     ItmSweepBlock* blocks;    //                                          (nblock)
-    const ItmMlcpContact* couplings; // friction
+    ItmMlcpContact* couplings; // friction, in numbers of the problem      (ncoupling)
+    double* x;                // impulses, for callers without an array   (rows)
     double* b;                // row velocities without impulses          (rows)
     double* rate;             // row velocities before the step           (rows)
     double *lo, *up;          // bounds                                   (rows)
@@ -46,7 +49,7 @@ typedef struct ItmSweepResult {
     double residual;  // largest velocity that a row is still off by, relative to 1 + the largest b
 } ItmSweepResult;
 
-void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int nnode);
+void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int ncoupling, int nnode);
 
 // 1 / D of every row and the z of impulses x. Returns the largest |b|.
 double itm_sweep_prepare(ItmSweep* s, const double* x);

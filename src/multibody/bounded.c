@@ -83,8 +83,8 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->islands.problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
     b->islands.problem.rows = b->rows;
     b->islands.problem.index = b->islands.global;
-    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, m->nbody);
-    b->islands.sweep.couplings = b->couplings;
+    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling,
+                      m->nbody);
     itm_augmented_lay_out(&b->islands.augmented, arena, b->capacity.block, b->capacity.row,
                           m->ncontact_max > 0 ? m->nbody : 0);
     itm_loaded_lay_out(&b->islands.loaded, arena, b->capacity.block, b->capacity.row,
@@ -115,6 +115,36 @@ void itm_bounded_clear(ItmBounded* b)
 
 // ---------------------------------------------------------------------------- blocks
 
+// Whether those of n bodies that move are the bodies of a path, in this order.
+static bool is_path_of(const ItmRowBlock* path, const int* bodies, int n)
+{
+    int nbody = 0;
+    for (int k = 0; k < n; k++) {
+        if (bodies[k] != ITM_NONE) {
+            if (nbody == path->nbody || path->body[nbody] != bodies[k]) {
+                return false;
+            }
+            nbody++;
+        }
+    }
+    return nbody == path->nbody && path->ndof == 0;
+}
+
+// The path of a block that touches n bodies: that of the block before it where it touches the same, as all contacts of a pair do.
+static void set_path(const ItmModel* m, ItmBounded* b, ItmRowBlock* path, const ItmBoundBlock* before,
+                     const int* bodies, int n)
+{
+    if (before != NULL && is_path_of(&before->path, bodies, n)) {
+        path->path = before->path.path;
+        path->path_parent = before->path.path_parent;
+        path->npath = before->path.npath;
+        path->ny = before->path.ny;
+        return;
+    }
+    itm_rows_trace_path(m, path, b->path + b->npath, b->path + b->capacity.path + b->npath, bodies, n);
+    b->npath += path->npath;
+}
+
 // A block of nrow rows that touch n bodies (ITM_NONE: the world).
 static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, const int* bodies, int n, int nrow)
 {
@@ -126,8 +156,7 @@ static ItmBoundBlock* add_block(const ItmModel* m, ItmBounded* b, const int* bod
     }
     ItmBoundBlock* block = &b->blocks[b->nblock++];
     *block = (ItmBoundBlock){.first = b->nrow, .first_coupling = b->ncoupling, .next = ITM_NONE};
-    itm_rows_trace_path(m, &block->path, b->path + b->npath, b->path + b->capacity.path + b->npath, bodies, n);
-    b->npath += block->path.npath;
+    set_path(m, b, &block->path, b->nblock > 1 ? block - 1 : NULL, bodies, n);
     block->path.cov_adr = b->ncov;
     block->path.y_adr = b->nY;
     return block;

@@ -59,20 +59,20 @@ static bool is_elastic_rope(const ItmModel* m, const ItmRow* row)
     return row->kind == ITM_BOUND_LIMIT && m->limits[row->owner].is_rope && !itm_row_is_rigid(row);
 }
 
-// Impulses and states of the last step; the deepest penetration.
-static void recall(const ItmModel* m, ItmData* d)
+// Impulses and states of the last step for the rows of a block; the deepest penetration.
+static void recall(const ItmModel* m, ItmData* d, const ItmBoundBlock* block)
 {
     ItmBounded* b = d->bounded;
-    for (int i = 0; i < b->nrow; i++) {
-        if (-b->rows[i].gap > d->info.penetration && itm_row_is_unilateral(&b->rows[i]) &&
-            !is_elastic_rope(m, &b->rows[i])) {
-            d->info.penetration = -b->rows[i].gap;
+    for (int i = block->first; i < block->first + block->nrow; i++) {
+        ItmRow* row = &b->rows[i];
+        if (-row->gap > d->info.penetration && itm_row_is_unilateral(row) && !is_elastic_rope(m, row)) {
+            d->info.penetration = -row->gap;
         }
-        const ItmRowRecord* last = itm_row_memory_find(&b->memory, b->rows[i].key);
-        last = last != NULL && has_turned(d, &b->rows[i], last) ? NULL : last;
+        const ItmRowRecord* last = itm_row_memory_find(&b->memory, row->key);
+        last = last != NULL && has_turned(d, row, last) ? NULL : last;
         b->x[i] = last != NULL ? last->x : 0.0;
         b->state[i] = last != NULL ? (signed char)last->state : ITM_ROW_UNKNOWN;
-        hold(m, &b->rows[i], b->x[i], b->state[i]);
+        hold(m, row, b->x[i], b->state[i]);
     }
 }
 
@@ -287,27 +287,45 @@ static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
     return true;
 }
 
+// Friction of a block of the table, in numbers of the problem.
+static void state_couplings(const ItmBounded* b, const ItmBoundBlock* block, ItmSweep* s)
+{
+    int shift = s->nrow - block->first;
+    for (int c = block->first_coupling; c < block->first_coupling + block->ncoupling; c++) {
+        ItmMlcpContact* coupling = &s->couplings[s->ncoupling++];
+        *coupling = b->couplings[c];
+        coupling->normal += shift;
+        for (int k = 0; k < 2; k++) {
+            coupling->tangent[k] += coupling->tangent[k] != ITM_NONE ? shift : 0;
+        }
+    }
+}
+
 // The island as a problem for sweeps. Returns whether rows bounce; is_any: some gap is to be corrected.
 static bool state_sweep(ItmData* d, int head, bool* is_any)
 {
     ItmBounded* b = d->bounded;
     ItmSweep* s = &b->islands.sweep;
     bool is_bouncing = *is_any = false;
-    s->nblock = 0;
+    s->nblock = s->nrow = s->ncoupling = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         const ItmBoundBlock* block = &b->blocks[k];
-        s->blocks[s->nblock++] = (ItmSweepBlock){.first = block->first,
+        s->blocks[s->nblock++] = (ItmSweepBlock){.first = s->nrow,
                                                  .nrow = block->nrow,
-                                                 .first_coupling = block->first_coupling,
+                                                 .first_coupling = s->ncoupling,
                                                  .ncoupling = block->ncoupling,
                                                  .nnode = block->path.npath,
+                                                 .row = block->first,
                                                  .node = block->path.path,
                                                  .Y = b->Y + block->path.y_adr};
-        for (int i = block->first; i < block->first + block->nrow; i++) {
-            ItmRow* row = &b->rows[i];
+        state_couplings(b, block, s);
+        for (int l = block->first; l < block->first + block->nrow; l++) {
+            ItmRow* row = &b->rows[l];
+            int i = s->nrow++;
             is_bouncing = is_bouncing || row->is_bouncing;
             *is_any = is_off(d, row) || *is_any;
-            s->b[i] = b->v_after[i] + row->offset;
+            s->x[i] = b->x[l];
+            s->b[i] = b->v_after[l] + row->offset;
             s->rate[i] = row->rate;
             s->lo[i] = row->lo;
             s->up[i] = row->up;
@@ -318,47 +336,71 @@ static bool state_sweep(ItmData* d, int head, bool* is_any)
     return is_bouncing;
 }
 
+// Impulses of the problem into the table.
+static void take_impulses(const ItmSweep* s, double* x)
+{
+    for (int k = 0; k < s->nblock; k++) {
+        const ItmSweepBlock* block = &s->blocks[k];
+        memcpy(x + block->row, s->x + block->first, sizeof(double) * (size_t)block->nrow);
+    }
+}
+
 // Results of the sweeps.
 static void finish_sweep(ItmBounded* b)
 {
     const ItmSweep* s = &b->islands.sweep;
     for (int k = 0; k < s->nblock; k++) {
-        for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
-            b->v_after[i] += s->change[i];
+        const ItmSweepBlock* block = &s->blocks[k];
+        for (int l = 0; l < block->nrow; l++) {
+            int i = block->row + l;
+            b->v_after[i] += s->change[block->first + l];
             b->state[i] = state_of(&b->rows[i], b->x[i], b->v_after[i]);
         }
     }
+}
+
+static int find_table_row(const ItmSweep* s, int row)
+{
+    int k = 0;
+    while (row >= s->blocks[k].first + s->blocks[k].nrow) {
+        k++;
+    }
+    return s->blocks[k].row + row - s->blocks[k].first;
 }
 
 // Position correction of the island that was swept, over rigid normals only, into b->x_correction.
 static void correct_sweep(ItmBounded* b)
 {
     ItmSweep* s = &b->islands.sweep;
+    memset(s->x, 0, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < s->nblock; k++) {
         ItmSweepBlock* block = &s->blocks[k];
         block->ncoupling = 0;
         // tangents, torsion and rolling follow the normal
-        block->nrow = b->rows[block->first].kind == ITM_BOUND_NORMAL ? 1 : block->nrow;
-        for (int i = block->first; i < block->first + block->nrow; i++) {
-            const ItmRow* row = &b->rows[i];
+        block->nrow = b->rows[block->row].kind == ITM_BOUND_NORMAL ? 1 : block->nrow;
+        for (int l = 0; l < block->nrow; l++) {
+            const ItmRow* row = &b->rows[block->row + l];
+            double v = b->v_after[block->row + l];
+            int i = block->first + l;
             s->has_bounds[i] = itm_row_is_unilateral(row);
             // what the velocities of the step use up of an open gap is not left for displacements
-            double used = !row->is_held && row->gap > 0.0 && b->v_after[i] < 0.0 ? b->step.h * b->v_after[i] : 0.0;
+            double used = !row->is_held && row->gap > 0.0 && v < 0.0 ? b->step.h * v : 0.0;
             s->b[i] = itm_row_is_corrected(row) ? itm_row_limit_gap(row->gap + used) : 0.0;
             s->lo[i] = row->is_held ? -INFINITY : row->lo;
         }
     }
-    itm_sweep_solve(s, b->x_correction, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
+    itm_sweep_solve(s, s->x, ITM_ROW_SLOP, MAX_CORRECTION_SWEEPS);
+    take_impulses(s, b->x_correction);
 }
 
 // Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
 static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
 {
     ItmSweep* s = &b->islands.sweep;
-    ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
+    ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, s->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
-        int sweeps = result.sweeps + itm_sweep_solve(s, b->x, tolerance, LOADED_SWEEPS << round).sweeps;
-        result = itm_loaded_solve(&b->islands.loaded, s, b->x, tolerance);
+        int sweeps = result.sweeps + itm_sweep_solve(s, s->x, tolerance, LOADED_SWEEPS << round).sweeps;
+        result = itm_loaded_solve(&b->islands.loaded, s, s->x, tolerance);
         result.sweeps += sweeps;
     }
     return result;
@@ -371,7 +413,7 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
     ItmSweep* s = &b->islands.sweep;
     ItmSweepResult result = {.residual = INFINITY};
     if (itm_augmented_gather(&b->islands.augmented, s)) {
-        bool is_tried = itm_augmented_solve(&b->islands.augmented, s, b->x, tolerance, &result);
+        bool is_tried = itm_augmented_solve(&b->islands.augmented, s, s->x, tolerance, &result);
         if (result.residual <= tolerance || (is_tried && n <= b->capacity.island)) {
             return result;
         }
@@ -384,7 +426,7 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
     if (n < SWEEP_FROM) {
         return result;
     }
-    ItmSweepResult swept = itm_sweep_solve(s, b->x, tolerance, limit_sweeps(b, n));
+    ItmSweepResult swept = itm_sweep_solve(s, s->x, tolerance, limit_sweeps(b, n));
     swept.sweeps += result.sweeps;
     return swept;
 }
@@ -403,12 +445,13 @@ static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
     }
     double tolerance = m->contact_options.tolerance;
     ItmSweepResult result = solve_sparse(b, tolerance, n);
+    take_impulses(&b->islands.sweep, b->x);
     if (result.residual > tolerance && is_dense_possible) {
         return false;
     }
     if (!(result.residual <= tolerance)) {
         d->info.unsolved++;
-        note_residual(b, result.worst_row, result.residual);
+        note_residual(b, find_table_row(&b->islands.sweep, result.worst_row), result.residual);
     }
     d->info.solver_iterations += result.sweeps;
     d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
@@ -579,13 +622,15 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
-    for (int k = 0; !b->has_Y && k < b->nblock; k++) {
+    for (int k = 0; k < b->nblock; k++) {
         const ItmRowBlock* path = &b->blocks[k].path;
-        itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+        if (!b->has_Y) {
+            itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+        }
+        recall(m, d, &b->blocks[k]);
     }
     b->has_Y = true;
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
-    recall(m, d);
     find_islands(m, b);
     d->info.nisland = b->islands.count;
     return ITM_OK;

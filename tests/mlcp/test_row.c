@@ -27,7 +27,7 @@ typedef struct Scene {
 
 static void lay_out(Scene* s)
 {
-    itm_sweep_lay_out(&s->sweep, &s->arena, NCONTACT, N, NNODE);
+    itm_sweep_lay_out(&s->sweep, &s->arena, NCONTACT, N, NCONTACT, NNODE);
     itm_row_lay_out(&s->problem, &s->arena, N);
     itm_active_set_lay_out(&s->set, &s->arena, &s->problem, N);
 }
