@@ -93,6 +93,7 @@ extern const AppCommand* const app_commands[];
 typedef struct AppRunEngine {
     bool is_server;  // of a process that steps its parts for another one, which has the results
     ItmStatus (*join)(ItmCosim* cosim, const ItmModelFile* file, ItmError* error);
+    void (*fail)(const ItmError* error);  // of a server that cannot go on
 } AppRunEngine;
 // NULL: one process.
 extern const AppRunEngine* app_run_engine;

@@ -80,6 +80,21 @@ static void print_origin(const Rerun* r)
     }
 }
 
+// Whether the first column of a CSV table is not time: a row is a run of a study or sweep. An HDF5 table is not looked into.
+static bool is_table_of_runs(const char* path)
+{
+    static const char TIME[] = "time";
+    char head[sizeof TIME] = "";
+    FILE* file = fopen(path, "rb");
+    size_t length = file != NULL ? fread(head, 1, sizeof head - 1, file) : 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    const char* ending = strrchr(path, '.');
+    bool is_hdf5 = ending != NULL && strcmp(ending, ".h5") == 0;
+    return length == sizeof head - 1 && !is_hdf5 && memcmp(head, TIME, length) != 0;
+}
+
 static bool set_up(Rerun* r, const AppArguments* arguments)
 {
     ItmError error = {0};
@@ -87,8 +102,11 @@ static bool set_up(Rerun* r, const AppArguments* arguments)
     status = status == ITM_OK ? itm_provenance_read(&r->provenance, r->path, &error) : status;
     if (status != ITM_OK) {
         app_print_error(&error);
-        if (status == ITM_ERR_INPUT) {
-            fprintf(stderr, "interim: a study's table can be repeated only with its .journal file beside it\n");
+        if (status == ITM_ERR_INPUT && is_table_of_runs(r->path)) {
+            fprintf(
+                stderr,
+                "interim: a study's table can be repeated only with its .journal file beside it, a sweep's runs one by "
+                "one if they were kept (--keep)\n");
         }
         return false;
     }

@@ -128,6 +128,9 @@ static int serve(Run* r, const AppArguments* arguments)
     ItmStatus status = r->file != NULL ? itm_file_create_cosim(&r->cosim, r->file, NULL, &error) : ITM_ERR_INPUT;
     status = status == ITM_OK ? app_run_engine->join(r->cosim, r->file, &error) : status;
     status = status == ITM_OK ? itm_ranks_serve(r->cosim, &error) : status;
+    if (status != ITM_OK) {
+        app_run_engine->fail(&error);
+    }
     return status == ITM_OK ? APP_FINISHED : APP_BAD_INPUT;
 }
 

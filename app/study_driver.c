@@ -498,8 +498,12 @@ int app_study_merge(AppStudy* s)
         fail(s, &error);
     } else {
         s->info = itm_study_get_info(s->study);
-        bool is_other = strcmp(s->info.version, itm_version()) != 0;
-        if (is_other) {
+        const char* kind = s->info.path != NULL ? "study" : "sweep";
+        bool is_other = strcmp(s->info.version, itm_version()) != 0 || strcmp(s->name, kind) != 0;
+        if (strcmp(s->name, kind) != 0) {
+            fprintf(stderr, "interim %s merge: the parts of '%s' are those of a %s; use: interim %s merge\n", s->name,
+                    s->output, kind, kind);
+        } else if (is_other) {
             app_study_complain(s, "the parts were made by another version of Interim:", s->info.version);
         }
         bool is_whole = !is_other && read_parts(s, &parts) && (!s->keeps_journal || write_journal(s));

@@ -18,6 +18,7 @@ typedef enum ClusterTag {
     TAG_HELLO,      // ClusterHello
     TAG_DONE,       // line of a run
     TAG_ALIVE,      // nothing else to send
+    TAG_FAILED,     // text: why a rank that lives cannot go on with the run of one system
 } ClusterTag;
 
 // A message that was received. bytes: to be freed, with a zero byte behind it  (count)

@@ -22,6 +22,7 @@
 #define PATIENCE 2000                                     // ms for a connection, and for its greeting
 #define MEETING (2.0 * 1e-3 * PATIENCE * MOST_ADDRESSES)  // s until rank 0 gives up waiting for connections
 #define RESERVE 64                                        // descriptors for everything else
+#define LAST_WORDS 1024                                   // bytes of a message that needs no memory
 
 // Where rank 0 listens, and a number that only its ranks have.
 typedef struct Place {
@@ -414,7 +415,8 @@ bool cluster_link_open(int rank, int nrank)
             keep_alive(cluster.links[i].socket);
         }
     }
-    int is_connected = rank == 0 || cluster.links[0].socket >= 0, are_all = 0;
+    int is_connected = rank == 0 || (cluster.links[0].socket >= 0 && reserve(&cluster.links[0].out, LAST_WORDS)),
+        are_all = 0;
     MPI_Allreduce(&is_connected, &are_all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return are_all != 0;
 }

@@ -51,6 +51,27 @@ static ItmStatus report_death(ItmError* error, int rank)
     return fail(error, ITM_ERR_IO, text);
 }
 
+// Look for ranks that have died, and, on rank 0, for one that has failed and said so; the others end when rank 0 does.
+static ItmStatus watch(ItmError* error)
+{
+    int dead = cluster_link_find_dead();
+    ClusterMessage message;
+    if (dead != ITM_NONE) {
+        return report_death(error, dead);
+    }
+    while (cluster.rank == 0 && cluster_link_take(&message)) {
+        char text[400];
+        snprintf(text, sizeof text, "rank %d on %s has failed: %.200s", message.rank,
+                 cluster.members[message.rank].host, message.bytes);
+        free(message.bytes);
+        if (message.tag == TAG_FAILED) {
+            cluster.is_lost = true;
+            return fail(error, ITM_ERR_IO, text);
+        }
+    }
+    return ITM_OK;
+}
+
 // A message under way with its bytes.
 typedef struct Message {
     struct Message* next;
@@ -123,10 +144,9 @@ static ItmStatus wait_for(Wait* wait, ItmError* error)
             return report_death(error, wait->rank);
         }
         if (now - watched > WATCH) {
-            int dead = cluster_link_find_dead();
             watched = now;
-            if (dead != ITM_NONE) {
-                return report_death(error, dead);
+            if (watch(error) != ITM_OK) {
+                return error->status;
             }
         }
         if (now - start > SPIN) {
@@ -266,9 +286,10 @@ static ItmStatus join(ItmCosim* cosim, const ItmModelFile* file, ItmError* error
     }
     int npart = itm_cosim_get_mechanism_count(cosim) + itm_cosim_get_subsystem_count(cosim);
     int* ranks = calloc((size_t)npart + 1, sizeof *ranks);
-    status = ranks == NULL ? fail(error, ITM_ERR_MEMORY, "out of memory") : ITM_OK;
-    status = status == ITM_OK && cluster.rank == 0 ? place(ranks, file, message_time, error) : status;
-    status = agree(status, error);
+    ItmStatus own = ranks == NULL ? fail(error, ITM_ERR_MEMORY, "out of memory") : ITM_OK;
+    own = own == ITM_OK && cluster.rank == 0 ? place(ranks, file, message_time, error) : own;
+    status = agree(own, error);
+    status = status == ITM_OK ? own : status;
     if (status == ITM_OK) {
         ItmTransport transport = {
             .rank = cluster.rank, .count = cluster.nrank, .send = send_message, .receive = receive_message};
@@ -278,7 +299,16 @@ static ItmStatus join(ItmCosim* cosim, const ItmModelFile* file, ItmError* error
     return status;
 }
 
-static const AppRunEngine FIRST = {.join = join}, OTHER = {.is_server = true, .join = join};
+// Rank 0 may wait for a message of this rank that will not come.
+static void tell_failure(const ItmError* error)
+{
+    bool has_met = cluster.members != NULL && !cluster.is_lost;
+    if (has_met && !cluster_link_send(0, TAG_FAILED, error->message, strlen(error->message))) {
+        MPI_Abort(MPI_COMM_WORLD, APP_BAD_INPUT);
+    }
+}
+
+static const AppRunEngine FIRST = {.join = join}, OTHER = {.is_server = true, .join = join, .fail = tell_failure};
 
 const AppRunEngine* cluster_choose_run_engine(int rank)
 {

@@ -126,7 +126,7 @@ static void receive(const uint8_t* data, size_t size)
         __builtin_trap();
     }
     close(ends[1]);
-    ItmStatus status = itm_isolated_receive(table, ends[0], &error);
+    ItmStatus status = itm_isolated_receive(table, ends[0], 1 << 24, &error);
     close(ends[0]);
     if (status == ITM_OK) {
         itm_record_is_valid(table->record);

@@ -1,10 +1,11 @@
 #include "io/bytes.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char* read_stream(FILE* stream, size_t most, size_t* length, const char** why)
 {
@@ -45,4 +46,15 @@ char* itm_bytes_read(const char* path, size_t most, size_t* length, const char**
     char* bytes = read_stream(stream, most, length, why);
     fclose(stream);
     return bytes;
+}
+
+FILE* itm_bytes_open(const char* path, const char* mode)
+{
+    int flags = mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDWR;
+    int file = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE* stream = file >= 0 ? fdopen(file, mode) : NULL;
+    if (file >= 0 && stream == NULL) {
+        close(file);
+    }
+    return stream;
 }

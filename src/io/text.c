@@ -1,10 +1,10 @@
 #include "io/text.h"
 
 #include "base/error.h"
+#include "io/bytes.h"
 #include "io/results/results.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -257,12 +257,7 @@ ItmStatus itm_text_write(const ItmText* text, const char* path, ItmError* error)
     bool is_direct = is_special(path);
     snprintf(aside, size, is_direct ? "%s" : "%s.part-%ld", path, (long)getpid());
     errno = 0;
-    // somebody else may have put a link of this name into a shared folder
-    int file = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (is_direct ? 0 : O_NOFOLLOW), 0666);
-    FILE* out = file >= 0 ? fdopen(file, "w") : NULL;
-    if (file >= 0 && out == NULL) {
-        close(file);
-    }
+    FILE* out = is_direct ? fopen(aside, "wb") : itm_bytes_open(aside, "wb");
     bool is_written = out != NULL && write_all(text, out) && (is_direct || rename(aside, path) == 0);
     ItmStatus status = is_written ? ITM_OK : itm_results_fail_io(error, __func__, "write", path, errno);
     if (!is_written && out != NULL && !is_direct) {

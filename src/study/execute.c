@@ -71,6 +71,7 @@ static bool begin(Execution* e, const char* keep, bool is_probe)
     }
     if (status != ITM_OK) {
         error.status = status;
+        itm_study_name_origin(e->study, &error);
         note_error(e, &error);
     }
     return status == ITM_OK;

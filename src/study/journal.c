@@ -95,10 +95,10 @@ static ItmStatus take_lines(ItmStudy* s, char* text, const char* path, size_t* e
     return status;
 }
 
-static ItmStatus read_journal(ItmStudy* s, const char* path, size_t* end, ItmError* error)
+// size: of the file; end: as above.
+static ItmStatus read_journal(ItmStudy* s, const char* path, size_t* size, size_t* end, ItmError* error)
 {
-    size_t size = 0;
-    char* text = itm_csv_read_file(path, &size);
+    char* text = itm_csv_read_file(path, size);
     if (text == NULL) {
         return fail_file(error, path, "read");
     }
@@ -110,8 +110,8 @@ static ItmStatus read_journal(ItmStudy* s, const char* path, size_t* end, ItmErr
 ItmStatus itm_study_read_journal(ItmStudy* s, const char* path, ItmError* error)
 {
     ITM_GUARD(s != NULL && path != NULL && s->is_prepared, ITM_ERR_ARGUMENT);
-    size_t end;
-    return read_journal(s, path, &end, error);
+    size_t size, end;
+    return read_journal(s, path, &size, &end, error);
 }
 
 // ---------------------------------------------------------------------------- writing
@@ -135,10 +135,10 @@ static ItmStatus lock_journal(int descriptor, const char* path, ItmError* error)
 ItmStatus itm_study_open_journal(ItmStudy* s, const char* path, bool resume, ItmError* error)
 {
     ITM_GUARD(s != NULL && path != NULL && s->is_prepared && s->journal < 0, ITM_ERR_ARGUMENT);
-    size_t end = 0;
+    size_t size = 0, end = 0;
     struct stat info;
     bool has_file = resume && stat(path, &info) == 0 && info.st_size > 0;
-    ItmStatus status = has_file ? read_journal(s, path, &end, error) : ITM_OK;
+    ItmStatus status = has_file ? read_journal(s, path, &size, &end, error) : ITM_OK;
     if (status != ITM_OK) {
         return status;
     }
@@ -147,6 +147,10 @@ ItmStatus itm_study_open_journal(ItmStudy* s, const char* path, bool resume, Itm
         return fail_file(error, path, "write");
     }
     status = lock_journal(s->journal, path, error);
+    if (status == ITM_OK && resume && (fstat(s->journal, &info) != 0 || (size_t)info.st_size != size)) {
+        status = itm_error_set(error, ITM_ERR_IO, "itm_study_open_journal", "path",
+                               "another study has changed '%s' while it was read; continue again", path);
+    }
     if (status != ITM_OK) {
         close(s->journal);
         s->journal = -1;

@@ -603,6 +603,9 @@ static ItmStatus look_at_model(ItmStudy* s, ItmError* error)
     status = status == ITM_OK ? itm_file_load_below(&file, s->model, s->root, settings.items, settings.count, error)
                               : itm_study_fail_memory(error);
     status = status == ITM_OK ? itm_file_create_cosim(&cosim, file, NULL, error) : status;
+    if (status != ITM_OK && error != NULL) {
+        itm_study_name_origin(s, error);
+    }
     if (status == ITM_OK) {
         Outputs o = {.study = s, .file = file, .cosim = cosim, .count = itm_cosim_get_output_count(cosim)};
         s->duration = file->run.duration;

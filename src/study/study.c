@@ -194,6 +194,36 @@ void itm_study_format_value(const ItmStudyFactor* factor, double value, char* te
     itm_text_free(&number);
 }
 
+// Put `to` in the place of the first `from` in a text of this size; the end that has no room is cut off.
+static void replace(char* text, size_t size, const char* from, const char* to)
+{
+    char* at = strstr(text, from);
+    ItmText whole = {0};
+    if (at != NULL) {
+        itm_text_add_bytes(&whole, text, (size_t)(at - text));
+        itm_text_add(&whole, to);
+        itm_text_add(&whole, at + strlen(from));
+        snprintf(text, size, "%s", whole.has_failed ? text : whole.chars);
+    }
+    itm_text_free(&whole);
+}
+
+void itm_study_name_origin(const ItmStudy* s, ItmError* error)
+{
+    for (int i = 0; i < s->factors.count; i++) {
+        const ItmStudyFactor* factor = &s->factors.items[i];
+        char setting[256], origin[400];
+        snprintf(setting, sizeof setting, "--set %.240s=", factor->key);
+        if (s->axes.count > 0) {
+            snprintf(origin, sizeof origin, "--over %.240s=", factor->key);
+        } else {
+            snprintf(origin, sizeof origin, "factor %.120s, %.240s=", factor->name, factor->key);
+        }
+        replace(error->file, sizeof error->file, setting, origin);
+        replace(error->message, sizeof error->message, setting, origin);
+    }
+}
+
 bool itm_study_is_referred(const ItmStudy* s, const ItmStudyFactor* factor)
 {
     for (int i = 0; i < s->reference.count; i++) {

@@ -188,6 +188,8 @@ int itm_study_find_text(const ItmStudyTexts* texts, const char* text, size_t len
 void itm_study_format_value(const ItmStudyFactor* factor, double value, char* text, size_t size);
 // All "key=value" of a run, reference or not, in the order of application; its texts belong to `owned`.
 ItmStatus itm_study_collect_settings(const ItmStudy* study, int run, ItmOwned* owned, ItmStudyTexts* texts);
+// An error about the value of a factor names the factor, or --over of a sweep, in place of --set.
+void itm_study_name_origin(const ItmStudy* study, ItmError* error);
 // Whether the reference sets a factor by itself, or something that contains it.
 bool itm_study_is_referred(const ItmStudy* study, const ItmStudyFactor* factor);
 // Whether a run has come to its end, with or without doubts.

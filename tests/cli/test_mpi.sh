@@ -153,12 +153,36 @@ a_dead_rank_ends_the_run_with_a_checkpoint() {
     cmp one.csv cut.csv
 }
 
+# The memory of rank 1 is full while a file exists: no message can be sent, and rank 0 must not wait for one.
+a_rank_that_fails_but_lives_ends_the_run_with_a_checkpoint() {
+    "$source/examples/cranes.sh" 2 >cranes.yaml
+    library=$(dirname "$program")/tests/libfail_allocation.so
+    rm -f cut.* full
+    # as separate programs of a job, of which only the second has the library
+    set -- "$program" run cranes.yaml --until 2000s -q -o cut.csv
+    mpi -n 1 "$@" : -n 1 env "FAIL_WHILE=$PWD/full" "LD_PRELOAD=$library" "$@" >mpi.txt 2>err.txt &
+    pid=$!
+    wait_for -c cut.checkpoint.rows 5000
+    touch full
+    status=0
+    wait "$pid" || status=$?
+    pid=
+    [ "$status" -eq 2 ] || { cat err.txt; fail "status $status"; }
+    err_has "has failed: out of memory"
+    [ -s cut.checkpoint ] || fail "no checkpoint"
+}
+
 if command -v mpirun >/dev/null; then
     run_case any_number_of_ranks_gives_the_same_tables
     run_case a_dead_rank_s_runs_are_dealt_again_and_those_of_rank_0_resumed
     run_case mistakes_are_said_once
     run_case one_system_over_ranks_has_the_bytes_of_one_process
     run_case a_dead_rank_ends_the_run_with_a_checkpoint
+    if [ -e "$(dirname "$program")/tests/libfail_allocation.so" ]; then
+        run_case a_rank_that_fails_but_lives_ends_the_run_with_a_checkpoint
+    else
+        skip_case a_rank_that_fails_but_lives_ends_the_run_with_a_checkpoint "no libfail_allocation.so: sanitizers have allocators of their own"
+    fi
 else
     skip_case any_number_of_ranks_gives_the_same_tables "no mpirun"
 fi

@@ -84,6 +84,11 @@ END
     cp study.csv alone.csv
     expect 1 "$interim" rerun alone.csv
     err_has "a study's table can be repeated only with its .journal file beside it"
+    # a damaged table of one run has no journal
+    printf 'time,x\n0,1\n1,y\n' >damaged.csv
+    expect 1 "$interim" rerun damaged.csv
+    err_has "damaged.csv:3:2: expected a number"
+    ! grep -q journal err.txt || fail "$(cat err.txt)"
     # a number of the table; a number of the journal; a verdict
     sed '3s/finished/broke-down/' study.csv >other.csv
     cp study.journal other.journal

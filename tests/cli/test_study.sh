@@ -154,6 +154,8 @@ tables_are_the_same_for_any_number_of_jobs_and_shards() {
     expect 1 "$interim" study merge parts.csv
     err_has "lack 10 of 30 runs"
     mv away parts.shard2of3.journal
+    expect 1 "$interim" sweep merge parts.csv
+    err_has "the parts of 'parts.csv' are those of a study; use: interim study merge"
     expect 0 "$interim" study merge parts.csv -q
     same one parts
     # the whole can be repeated, and has nothing left to do
@@ -235,6 +237,9 @@ a_sweep_goes_on_too_and_has_parts() {
     for part in 1 2; do
         expect 0 "$interim" sweep "$source/examples/pendulum.yaml" --until 0.5s $over -q -o parts.csv --shard $part/2
     done
+    expect 1 "$interim" study merge parts.csv
+    err_has "the parts of 'parts.csv' are those of a sweep; use: interim sweep merge"
+    [ ! -e parts.csv ] || fail "a table is left"
     expect 0 "$interim" sweep merge parts.csv --no-costs -q
     cmp whole.csv parts.csv
     cp parts.shard1of2.journal cut.journal

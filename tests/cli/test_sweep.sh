@@ -50,6 +50,13 @@ wrong_usage_is_status_1_and_says_what_is_wrong() {
     err_has "nowhere.csv"
     expect 1 "$interim" sweep "$model" --over run.step=1ms -o t.h5
     err_has ".csv"
+    # a value is blamed on the option that gave it
+    expect 1 "$interim" sweep "$model" --over parameters.L=1m,abc --set run.duration=1s
+    err_has "--over parameters.L=abc:1:14: there is no parameter 'abc'"
+    expect 1 "$interim" sweep "$model" --over parameters.L=1m,2m --set run.duration=abc
+    err_has "--set run.duration=abc:1:14: there is no parameter 'abc'"
+    expect 1 "$interim" sweep "$source/examples/crane-single.yaml" --over parameters.p_2=0,1
+    err_has "'--over parameters.p_2=0' has no unit, the file has '2 MPa' there"
     [ ! -s out.txt ]
 }
 

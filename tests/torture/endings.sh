@@ -80,7 +80,8 @@ while [ $i -lt "$count" ]; do
         injected=$((injected + 1))
         cp good.$ending hit.$ending
         rm -f hit.part.*
-        "$interim" run "$model" -q --until 1000s -e 1ms -o hit.$ending >out.txt 2>err.txt &
+        # under nohup HUP would be ignored
+        env --default-signal=HUP "$interim" run "$model" -q --until 1000s -e 1ms -o hit.$ending >out.txt 2>err.txt &
         pid=$!
         sleep "0.$(random 4)"
         kill -$signal $pid

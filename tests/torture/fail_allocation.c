@@ -1,6 +1,8 @@
 // Preloaded into a command: makes allocations fail, counted from 1 in every process from the start of main on.
 //   FAIL_AT=N LD_PRELOAD=libfail_allocation.so COMMAND
 //       allocation N fails, all before and after it succeed; with FAIL_TRACE=FILE its stack is appended to FILE
+//   FAIL_WHILE=FILE LD_PRELOAD=libfail_allocation.so COMMAND
+//       allocations of the program itself, not those of shared libraries, fail while FILE exists
 //   FAIL_EACH="FIRST STRIDE [REPEATS]" LD_PRELOAD=libfail_allocation.so COMMAND
 //       the command is executed once; at each of its allocations FIRST, FIRST + STRIDE, ... it forks, and in the new process that allocation
 //       fails: everything before it is shared. Where threads or other processes are alive a fork is no copy, and allocations of other
@@ -28,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -76,10 +79,11 @@ static int (*real_create)(pthread_t*, const pthread_attr_t*, void* (*)(void*), v
 static Report* report;
 static atomic_long count;
 static bool is_counting;
-static long fail_at;        // 0: none
-static Outcome* trial;      // where the stack of the failing allocation goes; NULL: nowhere
-static bool is_first;       // this process forks trials
-static long first, stride;  // of trials
+static long fail_at;            // 0: none
+static const char* fail_while;  // path, or NULL
+static Outcome* trial;          // where the stack of the failing allocation goes; NULL: nowhere
+static bool is_first;           // this process forks trials
+static long first, stride;      // of trials
 static int repeats = INT_MAX;
 static atomic_int nalive;   // threads and processes beside this one
 static long count_at_fork;  // of a process that the command forked
@@ -342,13 +346,21 @@ static void note_replay(long from, long to)
     }
 }
 
-static bool fails(void)
+// Whether an allocation is made by the program itself while FAIL_WHILE exists.
+static bool is_full(void* caller)
+{
+    Dl_info at, program;
+    return fail_while != NULL && access(fail_while, F_OK) == 0 && dladdr(caller, &at) != 0 &&
+           dladdr((void*)getauxval(AT_ENTRY), &program) != 0 && at.dli_fbase == program.dli_fbase;
+}
+
+static bool fails(void* caller)
 {
     if (!is_counting) {
         return false;
     }
     long number = atomic_fetch_add(&count, 1) + 1;
-    bool is_failing = number == fail_at;
+    bool is_failing = number == fail_at || is_full(caller);
     if (is_failing && trial != NULL) {
         trial->nframe = backtrace(trial->frames, MOST_FRAMES);
     } else if (is_failing && getenv("FAIL_TRACE") != NULL) {
@@ -370,22 +382,22 @@ static bool fails(void)
 
 void* malloc(size_t size)
 {
-    return fails() ? NULL : __libc_malloc(size);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 }
 
 void* calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(n, size);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
 }
 
 void* realloc(void* block, size_t size)
 {
-    return fails() ? NULL : __libc_realloc(block, size);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(block, size);
 }
 
 void* aligned_alloc(size_t alignment, size_t size)
 {
-    return fails() ? NULL : __libc_memalign(alignment, size);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void** block, size_t alignment, size_t size)
@@ -575,6 +587,7 @@ __attribute__((constructor)) static void start(void)
         inject_each();
     } else {
         fail_at = number != NULL ? atol(number) : 0;
+        fail_while = getenv("FAIL_WHILE");
         is_counting = true;
     }
 }

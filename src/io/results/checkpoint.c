@@ -2,6 +2,7 @@
 #include "io/results/checkpoint.h"
 
 #include "base/error.h"
+#include "io/bytes.h"
 #include "io/results/results.h"
 
 #include <errno.h>
@@ -30,18 +31,6 @@ static char* append_name(const char* path, const char* ending)
         snprintf(name, size, "%s%s", path, ending);
     }
     return name;
-}
-
-// Mode "wb" or "r+b". A symbolic link of this name, which somebody else may have put into a shared folder, is not followed.
-static FILE* open_file(const char* path, const char* mode)
-{
-    int flags = mode[0] == 'w' ? O_WRONLY | O_CREAT | O_TRUNC : O_RDWR;
-    int file = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE* stream = file >= 0 ? fdopen(file, mode) : NULL;
-    if (file >= 0 && stream == NULL) {
-        close(file);
-    }
-    return stream;
 }
 
 // The new name must be on the disk before rows after it may be truncated.
@@ -78,7 +67,7 @@ ItmStatus itm_checkpoint_write(const char* path, const ItmCheckpointHead* head,
                                const void* const parts[ITM_CHECKPOINT_PARTS], ItmError* error)
 {
     char* aside = append_name(path, ".part");
-    FILE* file = aside != NULL ? open_file(aside, "wb") : NULL;
+    FILE* file = aside != NULL ? itm_bytes_open(aside, "wb") : NULL;
     bool is_written = file != NULL && write_all(file, head, parts);
     int code = errno;
     if (file != NULL && fclose(file) != 0 && is_written) {
@@ -184,7 +173,7 @@ static ItmStatus open_rows(ItmCheckpointRows* rows, const char* checkpoint, size
     if (status != ITM_OK) {
         return status;
     }
-    rows->file = open_file(rows->path, mode);
+    rows->file = itm_bytes_open(rows->path, mode);
     return rows->file != NULL ? ITM_OK : fail_rows(rows, mode[0] == 'w' ? "write" : "read", errno, error);
 }
 

@@ -20,13 +20,13 @@
 #define BYTES_PER_SECOND 5000000  // of a large one
 #define MEMORY_ALWAYS (512ul << 20)
 #define MEMORY_PER_BYTE 64  // compressed motion becomes larger by this much at most
-#define LONGEST_STRING (1u << 28)
 
 // ---------------------------------------------------------------------------- pipe
 
 // One direction of a pipe; after a failure nothing more happens.
 typedef struct Stream {
     int file;
+    size_t room;  // bytes that may still be received
     ItmStatus status;
 } Stream;
 
@@ -44,9 +44,17 @@ static void put(Stream* s, const void* bytes, size_t count)
     }
 }
 
+// Whether so many more bytes may come: asked before there is memory for them, because the sender may claim any number.
+static bool allows(Stream* s, size_t count)
+{
+    s->status = s->status == ITM_OK && count > s->room ? ITM_ERR_INPUT : s->status;
+    return s->status == ITM_OK;
+}
+
 static void get(Stream* s, void* bytes, size_t count)
 {
     char* at = bytes;
+    s->room -= allows(s, count) ? count : 0;
     while (s->status == ITM_OK && count > 0) {
         ssize_t n = read(s->file, at, count);
         if (n > 0) {
@@ -78,9 +86,12 @@ static void get_string(Stream* s, char** text)
     if (length == UINT64_MAX) {
         return;
     }
-    *text = length <= LONGEST_STRING ? calloc((size_t)length + 1, 1) : NULL;
+    if (!allows(s, length)) {
+        return;
+    }
+    *text = calloc((size_t)length + 1, 1);
     if (*text == NULL) {
-        s->status = length <= LONGEST_STRING ? ITM_ERR_MEMORY : ITM_ERR_INPUT;
+        s->status = ITM_ERR_MEMORY;
         return;
     }
     get(s, *text, (size_t)length);
@@ -142,13 +153,28 @@ static void get_values(Stream* s, ItmTable* table, int64_t nrow)
         s->status = ITM_ERR_INPUT;
         return;
     }
-    table->values = malloc((size_t)nrow * (size_t)table->ncolumn * sizeof(double));
+    size_t size = (size_t)nrow * (size_t)table->ncolumn * sizeof(double);
+    if (!allows(s, size)) {
+        return;
+    }
+    table->values = malloc(size);
     if (table->values == NULL) {
         s->status = ITM_ERR_MEMORY;
         return;
     }
     table->nrow = (long)nrow;
-    get(s, table->values, (size_t)nrow * (size_t)table->ncolumn * sizeof(double));
+    get(s, table->values, size);
+}
+
+// At most so many entries; dimensions that an array does not have are 0.
+static size_t multiply(const long size[3])
+{
+    size_t count = 1;
+    for (int i = 0; i < 3; i++) {
+        size_t n = size[i] > 0 ? (size_t)size[i] : 1;
+        count = n <= SIZE_MAX / 8 / count ? n * count : SIZE_MAX / 8;
+    }
+    return count;
 }
 
 static void get_record(Stream* s, ItmRecord* record)
@@ -157,19 +183,20 @@ static void get_record(Stream* s, ItmRecord* record)
     for (int i = 0; i < ITM_MOTION_COUNT && s->status == ITM_OK && record->scene != NULL; i++) {
         long size[3] = {0};
         get(s, size, sizeof size);
-        s->status =
-            s->status == ITM_OK ? itm_record_array_allocate(&record->arrays[i], (ItmMotionArray)i, size) : s->status;
+        size_t width = itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
+        s->status = allows(s, width * multiply(size))
+                        ? itm_record_array_allocate(&record->arrays[i], (ItmMotionArray)i, size)
+                        : s->status;
         if (s->status == ITM_OK) {
-            size_t bytes = itm_record_array_get_count(&record->arrays[i]) *
-                           itm_record_array_type_size(itm_record_motion_type((ItmMotionArray)i));
+            size_t bytes = itm_record_array_get_count(&record->arrays[i]) * width;
             get(s, record->arrays[i].values, bytes);
         }
     }
 }
 
-ItmStatus itm_isolated_receive(ItmTable* table, int file, ItmError* error)
+ItmStatus itm_isolated_receive(ItmTable* table, int file, size_t most, ItmError* error)
 {
-    Stream stream = {.file = file};
+    Stream stream = {.file = file, .room = most};
     Stream* s = &stream;
     Head head;
     get(s, &head, sizeof head);
@@ -211,16 +238,27 @@ static void limit(int resource, unsigned long value)
     }
 }
 
-static void set_limits(const char* path)
+static unsigned long get_size(const char* path)
 {
     struct stat about;
-    unsigned long size = stat(path, &about) == 0 && about.st_size > 0 ? (unsigned long)about.st_size : 0;
+    return stat(path, &about) == 0 && about.st_size > 0 ? (unsigned long)about.st_size : 0;
+}
+
+// Memory for what a file of this size may hold.
+static unsigned long get_memory(unsigned long size)
+{
+    return MEMORY_ALWAYS + MEMORY_PER_BYTE * size;
+}
+
+static void set_limits(const char* path)
+{
+    unsigned long size = get_size(path);
     limit(RLIMIT_CPU, CPU_ALWAYS + size / BYTES_PER_SECOND);
     limit(RLIMIT_CORE, 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they map terabytes
     struct rusage usage;
     unsigned long used = getrusage(RUSAGE_SELF, &usage) == 0 ? 1024 * (unsigned long)usage.ru_maxrss : 0;
-    limit(RLIMIT_DATA, used + MEMORY_ALWAYS + MEMORY_PER_BYTE * size);
+    limit(RLIMIT_DATA, used + get_memory(size));
 #endif
 }
 
@@ -291,7 +329,7 @@ ItmStatus itm_isolated_read(ItmTable* table, ItmTableReader read, const char* pa
                              strerror(code));
     }
     ItmError told = {0};
-    ItmStatus status = itm_isolated_receive(table, ends[0], &told);
+    ItmStatus status = itm_isolated_receive(table, ends[0], get_memory(get_size(path)), &told);
     close(ends[0]);
     int outcome = 0;
     while (waitpid(pid, &outcome, 0) < 0 && errno == EINTR) {

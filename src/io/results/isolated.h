@@ -12,8 +12,8 @@ typedef ItmStatus (*ItmTableReader)(ItmTable* table, const char* path, ItmError*
 // ITM_ERR_INPUT: the child crashed or took too long, or reported an error itself.
 ItmStatus itm_isolated_read(ItmTable* table, ItmTableReader read, const char* path, ItmError* error);
 
-// Fill an empty table with the message that the child sends through `file`. The child is not trusted: lengths are checked, and a
-// message that ends early is discarded. `error` has what the child reported; a message that is none leaves it as it is.
-ItmStatus itm_isolated_receive(ItmTable* table, int file, ItmError* error);
+// Fill an empty table with the message that the child sends through `file`. The child is not trusted: a message that ends early, or
+// claims to have more than `most` bytes, is discarded. `error` has what the child reported; a message that is none leaves it as it is.
+ItmStatus itm_isolated_receive(ItmTable* table, int file, size_t most, ItmError* error);
 
 #endif
