@@ -268,24 +268,27 @@ typedef struct Corner {
     double u01, u02, u03, u12, u13, u23;
 } Corner;
 
-// Returns 4, or the row whose pivot failed.
+// Returns 4, or the row whose pivot failed. Pivots are those of L D L', so that none waits for a square root.
 static inline int factor_corner(Corner* c, const double* A, int lda, double floor)
 {
     const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    double p0 = A[0];
-    c->inv[0] = 1.0 / sqrt(p0);
+    double p0 = A[0], q0 = 1.0 / p0;
+    double l1 = A[1] * q0, l2 = A[2] * q0, l3 = A[3] * q0;
+    double p1 = a1[1] - l1 * A[1], q1 = 1.0 / p1;
+    double b2 = a1[2] - l1 * A[2], b3 = a1[3] - l1 * A[3], m2 = b2 * q1, m3 = b3 * q1;
+    double p2 = a2[2] - l2 * A[2] - m2 * b2, q2 = 1.0 / p2;
+    double c3 = a2[3] - l2 * A[3] - m2 * b3, n3 = c3 * q2;
+    double p3 = a3[3] - l3 * A[3] - m3 * b3 - n3 * c3;
+    c->inv[0] = sqrt(q0);
+    c->inv[1] = sqrt(q1);
+    c->inv[2] = sqrt(q2);
+    c->inv[3] = sqrt(1.0 / p3);
     c->u01 = A[1] * c->inv[0];
     c->u02 = A[2] * c->inv[0];
     c->u03 = A[3] * c->inv[0];
-    double p1 = a1[1] - c->u01 * c->u01;
-    c->inv[1] = 1.0 / sqrt(p1);
-    c->u12 = (a1[2] - c->u01 * c->u02) * c->inv[1];
-    c->u13 = (a1[3] - c->u01 * c->u03) * c->inv[1];
-    double p2 = a2[2] - c->u02 * c->u02 - c->u12 * c->u12;
-    c->inv[2] = 1.0 / sqrt(p2);
-    c->u23 = (a2[3] - c->u02 * c->u03 - c->u12 * c->u13) * c->inv[2];
-    double p3 = a3[3] - c->u03 * c->u03 - c->u13 * c->u13 - c->u23 * c->u23;
-    c->inv[3] = 1.0 / sqrt(p3);
+    c->u12 = b2 * c->inv[1];
+    c->u13 = b3 * c->inv[1];
+    c->u23 = c3 * c->inv[2];
     return !(p0 > floor) ? 0 : !(p1 > floor) ? 1 : !(p2 > floor) ? 2 : !(p3 > floor) ? 3 : 4;
 }
 
@@ -403,22 +406,28 @@ static int factor_band(double* A, int lda, const int* end, double* inv_u, int n,
     return n;
 }
 
-static void solve_band(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n)
+// What the next unknown waits for comes last in its sum, and stays in a register.
+static void solve_band(const double* U, int ldu, const int* end, const double* inv_u, double* restrict x, int n)
 {
+    double next = n > 0 ? x[0] : 0.0;
     for (int k = 0; k < n; k++) {
         const double* row = U + (size_t)k * (size_t)ldu;
-        double xk = x[k] *= inv_u[k];
-        for (int j = k + 1; j < end[k]; j++) {
+        double xk = x[k] = next * inv_u[k];
+        next = k + 1 < n ? x[k + 1] : 0.0;
+        next -= k + 1 < end[k] ? xk * row[k + 1] : 0.0;
+        for (int j = k + 2; j < end[k]; j++) {
             x[j] -= xk * row[j];
         }
     }
+    double last = 0.0;
     for (int k = n - 1; k >= 0; k--) {
         const double* row = U + (size_t)k * (size_t)ldu;
         double sum = x[k];
-        for (int j = k + 1; j < end[k]; j++) {
+        for (int j = end[k] - 1; j > k + 1; j--) {
             sum -= row[j] * x[j];
         }
-        x[k] = sum * inv_u[k];
+        sum -= k + 1 < end[k] ? row[k + 1] * last : 0.0;
+        last = x[k] = sum * inv_u[k];
     }
 }
 
