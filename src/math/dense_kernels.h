@@ -167,11 +167,8 @@ static void sweep(double* restrict x, double* restrict w, const double* restrict
         if (step != 0.0) {
             w_next += step * row[next];
             const int* own = group + (size_t)i * (size_t)(lda / 4);
-            for (int g = 0; group != NULL && g < ngroup[i]; g++) {
+            for (int g = 0; g < ngroup[i]; g++) {
                 *(Lanes*)(w + own[g]) += step * *lanes(row + own[g]);
-            }
-            for (int j = 0; group == NULL && j < n; j += 4) {
-                *(Lanes*)(w + j) += step * *lanes(row + j);
             }
             if (eps != 0.0) {
                 // four numbers as above: one alone would make the loads of the next row wait

@@ -471,7 +471,7 @@ static Ending descend(Pivoting* p)
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            p->dense->sweep(y, g, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, lo, up, p->eps, p->n);
+            p->dense->sweep(y, g, s->H, s->ld, s->group, s->ngroup, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -542,8 +542,7 @@ static void sweep_guess(ItmMlcpWorkspace* ws)
     }
     for (int k = 0; k < GUESS_ROUNDS && changes_state(ws); k++) {
         for (int sweep = 0; sweep < GUESS_SWEEPS; sweep++) {
-            ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, s->lo, s->up,
-                             0.0, s->n);
+            ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->group, s->ngroup, inv_h, s->lo, s->up, 0.0, s->n);
         }
     }
 }
