@@ -34,8 +34,8 @@ typedef struct ItmDense {
     // B = D A D with a diagonal D, padded with zeros; A without padding (n x n). Lists the groups of B. Returns whether all is finite.
     bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup);
 
-    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the rows of
-    // the symmetric A, by their groups or, where group is NULL, whole, and by eps on the diagonal
+    // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the groups
+    // of the rows of the symmetric A, and by eps on the diagonal
     void (*sweep)(double* x, double* w, const double* A, int lda, const int* group, const int* ngroup,
                   const double* inv_h, const double* lo, const double* up, double eps, int n);
 

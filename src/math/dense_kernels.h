@@ -167,11 +167,8 @@ static void sweep(double* restrict x, double* restrict w, const double* restrict
         if (step != 0.0) {
             w_next += step * row[next];
             const int* own = group + (size_t)i * (size_t)(lda / 4);
-            for (int g = 0; group != NULL && g < ngroup[i]; g++) {
+            for (int g = 0; g < ngroup[i]; g++) {
                 *(Lanes*)(w + own[g]) += step * *lanes(row + own[g]);
-            }
-            for (int j = 0; group == NULL && j < n; j += 4) {
-                *(Lanes*)(w + j) += step * *lanes(row + j);
             }
             if (eps != 0.0) {
                 // four numbers as above: one alone would make the loads of the next row wait
@@ -403,108 +400,69 @@ static int factor_band(double* A, int lda, const int* end, double* inv_u, int n,
     return n;
 }
 
-static void solve_band(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n)
+// What the next unknown waits for comes last in its sum, and stays in a register.
+static void solve_band(const double* U, int ldu, const int* end, const double* inv_u, double* restrict x, int n)
 {
+    double next = n > 0 ? x[0] : 0.0;
     for (int k = 0; k < n; k++) {
         const double* row = U + (size_t)k * (size_t)ldu;
-        double xk = x[k] *= inv_u[k];
-        for (int j = k + 1; j < end[k]; j++) {
+        double xk = x[k] = next * inv_u[k];
+        next = k + 1 < n ? x[k + 1] : 0.0;
+        next -= k + 1 < end[k] ? xk * row[k + 1] : 0.0;
+        for (int j = k + 2; j < end[k]; j++) {
             x[j] -= xk * row[j];
         }
     }
+    double last = 0.0;
     for (int k = n - 1; k >= 0; k--) {
         const double* row = U + (size_t)k * (size_t)ldu;
         double sum = x[k];
-        for (int j = k + 1; j < end[k]; j++) {
+        for (int j = end[k] - 1; j > k + 1; j--) {
             sum -= row[j] * x[j];
         }
-        x[k] = sum * inv_u[k];
+        sum -= k + 1 < end[k] ? row[k + 1] * last : 0.0;
+        last = x[k] = sum * inv_u[k];
     }
 }
 
-// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
-static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int j = 0; j < n; j += 4) {
-        Lanes xj = *lanes(x + j);
-        s0 += *lanes(A + j) * xj;
-        s1 += *lanes(a1 + j) * xj;
-        s2 += *lanes(a2 + j) * xj;
-        s3 += *lanes(a3 + j) * xj;
-    }
-    t[0] = sum_lanes(&s0);
-    t[1] = sum_lanes(&s1);
-    t[2] = sum_lanes(&s2);
-    t[3] = sum_lanes(&s3);
-}
-
-// Four unknowns at a time: their small triangle, then their rows taken off the others. Divisions do not wait for unknowns.
+// Four unknowns at a time: their small triangle, then their rows taken off the others in the order of the rows.
 static void solve_cholesky_lower(const double* U, int ldu, double* restrict x, int n)
 {
     // U' y = x, by columns of U' = rows of U
     int k = 0;
     for (; k + 4 <= n; k += 4) {
         const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
-        double y0 = x[k] * (1.0 / a0[k]);
-        double y1 = (x[k + 1] - a0[k + 1] * y0) * (1.0 / a1[k + 1]);
-        double y2 = (x[k + 2] - a0[k + 2] * y0 - a1[k + 2] * y1) * (1.0 / a2[k + 2]);
-        double y3 = (x[k + 3] - a0[k + 3] * y0 - a1[k + 3] * y1 - a2[k + 3] * y2) * (1.0 / a3[k + 3]);
+        double y0 = x[k] / a0[k];
+        double y1 = (x[k + 1] - y0 * a0[k + 1]) / a1[k + 1];
+        double y2 = (x[k + 2] - y0 * a0[k + 2] - y1 * a1[k + 2]) / a2[k + 2];
+        double y3 = (x[k + 3] - y0 * a0[k + 3] - y1 * a1[k + 3] - y2 * a2[k + 3]) / a3[k + 3];
         *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
         int j = k + 4;
         for (; j + 4 <= n; j += 4) {
-            Lanes s = (y0 * *lanes(a0 + j) + y1 * *lanes(a1 + j)) + (y2 * *lanes(a2 + j) + y3 * *lanes(a3 + j));
-            *(Lanes*)(x + j) -= s;
+            *(Lanes*)(x + j) =
+                *lanes(x + j) - y0 * *lanes(a0 + j) - y1 * *lanes(a1 + j) - y2 * *lanes(a2 + j) - y3 * *lanes(a3 + j);
         }
         for (; j < n; j++) {
-            x[j] -= (y0 * a0[j] + y1 * a1[j]) + (y2 * a2[j] + y3 * a3[j]);
+            x[j] = x[j] - y0 * a0[j] - y1 * a1[j] - y2 * a2[j] - y3 * a3[j];
         }
     }
     for (; k < n; k++) {
         const double* row = U + (size_t)k * (size_t)ldu;
-        x[k] *= 1.0 / row[k];
+        x[k] /= row[k];
         for (int j = k + 1; j < n; j++) {
             x[j] -= x[k] * row[j];
         }
     }
 }
 
-// U x = y, from the last row up
-static void solve_cholesky_upper(const double* U, int ldu, double* restrict x, int n)
-{
-    int k = n;
-    for (; k % 4 != 0; k--) {
-        const double* row = U + (size_t)(k - 1) * (size_t)ldu;
-        double sum = x[k - 1];
-        for (int j = k; j < n; j++) {
-            sum -= row[j] * x[j];
-        }
-        x[k - 1] = sum * (1.0 / row[k - 1]);
-    }
-    int whole = k;
-    for (k -= 4; k >= 0; k -= 4) {
-        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
-        double t[4];
-        dot_four(t, a0 + k + 4, ldu, x + k + 4, whole - k - 4);
-        for (int j = whole; j < n; j++) {
-            t[0] += a0[j] * x[j];
-            t[1] += a1[j] * x[j];
-            t[2] += a2[j] * x[j];
-            t[3] += a3[j] * x[j];
-        }
-        double y3 = (x[k + 3] - t[3]) * (1.0 / a3[k + 3]);
-        double y2 = (x[k + 2] - t[2] - a2[k + 3] * y3) * (1.0 / a2[k + 2]);
-        double y1 = (x[k + 1] - t[1] - a1[k + 2] * y2 - a1[k + 3] * y3) * (1.0 / a1[k + 1]);
-        double y0 = (x[k] - t[0] - a0[k + 1] * y1 - a0[k + 2] * y2 - a0[k + 3] * y3) * (1.0 / a0[k]);
-        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
-    }
-}
-
 static void solve_cholesky(const double* U, int ldu, double* x, int n)
 {
     solve_cholesky_lower(U, ldu, x, n);
-    solve_cholesky_upper(U, ldu, x, n);
+    // U x = y, from the last row up
+    for (int k = n - 1; k >= 0; k--) {
+        const double* row = U + (size_t)k * (size_t)ldu;
+        x[k] = (x[k] - dot_lanes(row + k + 1, x + k + 1, n - k - 1)) / row[k];
+    }
 }
 
 static void rotate(double* restrict a, double* restrict b, double c, double s, int n)
@@ -597,6 +555,24 @@ static int factor_lu(double* A, int lda, int n, int* pivots, double floor)
         }
     }
     return replaced;
+}
+
+// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
+static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int j = 0; j < n; j += 4) {
+        Lanes xj = *lanes(x + j);
+        s0 += *lanes(A + j) * xj;
+        s1 += *lanes(a1 + j) * xj;
+        s2 += *lanes(a2 + j) * xj;
+        s3 += *lanes(a3 + j) * xj;
+    }
+    t[0] = sum_lanes(&s0);
+    t[1] = sum_lanes(&s1);
+    t[2] = sum_lanes(&s2);
+    t[3] = sum_lanes(&s3);
 }
 
 // Four unknowns from k on: y = T^-1 (x - t), T the small triangle at (k, k). They are stored together, because they are then loaded so.

@@ -257,14 +257,18 @@ static void solve_trial(Pivoting* p)
     }
 }
 
+// Largest size; a NaN stays
 static double max_abs(const double* v, int n)
 {
-    double m = 0.0;
-    for (int i = 0; i < n; i++) {
-        double a = fabs(v[i]);
-        m = a > m || a != a ? a : m;
+    double even = 0.0, odd = 0.0;
+    for (int i = 0; i + 1 < n; i += 2) {
+        double a = fabs(v[i]), b = fabs(v[i + 1]);
+        even = a <= even ? even : a;
+        odd = b <= odd ? odd : b;
     }
-    return m;
+    double last = n % 2 == 1 ? fabs(v[n - 1]) : 0.0;
+    even = last <= even ? even : last;
+    return odd <= even ? even : odd;
 }
 
 // Rows that break their condition go to p->moved; returns how many.
@@ -467,7 +471,7 @@ static Ending descend(Pivoting* p)
     compute_gradient(p, g, y);
     for (int k = 0; k < MAX_DESCENT; k++) {
         for (int sweep = 0; sweep < DESCENT_SWEEPS; sweep++) {
-            p->dense->sweep(y, g, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, lo, up, p->eps, p->n);
+            p->dense->sweep(y, g, s->H, s->ld, s->group, s->ngroup, inv_h, lo, up, p->eps, p->n);
         }
         if (!refresh_factor(p, adopt_states(p, y, g))) {
             return BROKEN_DOWN;
@@ -495,10 +499,9 @@ static bool settle(Pivoting* p)
 
 // ---------------------------------------------------------------------------- start
 
-static signed char classify(const ItmMlcpWorkspace* ws, int i)
+static signed char classify(double x, double lo, double up)
 {
-    const ItmMlcpScaled* s = &ws->s;
-    return ws->x[i] <= s->lo[i] ? ITM_ROW_LO : ws->x[i] >= s->up[i] ? ITM_ROW_UP : ITM_ROW_ACTIVE;
+    return x <= lo ? ITM_ROW_LO : x >= up ? ITM_ROW_UP : ITM_ROW_ACTIVE;
 }
 
 static bool has_unknown(const ItmMlcpWorkspace* ws)
@@ -514,11 +517,13 @@ static bool has_unknown(const ItmMlcpWorkspace* ws)
 // Whether a row has another state than at the last call
 static bool changes_state(ItmMlcpWorkspace* ws)
 {
+    const double *x = ws->x, *lo = ws->s.lo, *up = ws->s.up;
+    signed char* mark = ws->mark;
     bool is_changed = false;
-    for (int i = 0; i < ws->s.n; i++) {
-        signed char state = classify(ws, i);
-        is_changed |= state != ws->mark[i];
-        ws->mark[i] = state;
+    for (int i = 0, n = ws->s.n; i < n; i++) {
+        signed char state = classify(x[i], lo[i], up[i]);
+        is_changed |= state != mark[i];
+        mark[i] = state;
     }
     return is_changed;
 }
@@ -537,8 +542,7 @@ static void sweep_guess(ItmMlcpWorkspace* ws)
     }
     for (int k = 0; k < GUESS_ROUNDS && changes_state(ws); k++) {
         for (int sweep = 0; sweep < GUESS_SWEEPS; sweep++) {
-            ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->is_sparse ? s->group : NULL, s->ngroup, inv_h, s->lo, s->up,
-                             0.0, s->n);
+            ws->dense->sweep(ws->x, ws->w, s->H, s->ld, s->group, s->ngroup, inv_h, s->lo, s->up, 0.0, s->n);
         }
     }
 }
@@ -558,7 +562,7 @@ static void guess_states(ItmMlcpWorkspace* ws)
         } else if (s->lo[i] == s->up[i]) {
             ws->state[i] = ITM_ROW_LO;
         } else if (ws->state[i] == ITM_ROW_UNKNOWN || is_impossible) {
-            ws->state[i] = classify(ws, i);
+            ws->state[i] = classify(ws->x[i], s->lo[i], s->up[i]);
         }
     }
 }
@@ -597,7 +601,9 @@ static double take_step(Pivoting* p)
 {
     ItmMlcpWorkspace* ws = p->ws;
     for (int i = 0; i < p->n; i++) {
-        ws->x[i] = fmin(fmax(p->base[i] + p->delta[i], ws->s.lo[i]), ws->s.up[i]);
+        double x = p->base[i] + p->delta[i];
+        x = x < ws->s.lo[i] ? ws->s.lo[i] : x;
+        ws->x[i] = x > ws->s.up[i] ? ws->s.up[i] : x;
         p->delta[i] = ws->x[i] - p->base[i];
     }
     double residual = itm_mlcp_measure(ws);

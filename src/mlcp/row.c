@@ -384,10 +384,11 @@ ItmStatus itm_row_correct(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, d
         }
     }
     *count = is_any ? n : 0;
+    bool is_copied = S != p->H || n < p->n;  // otherwise all rows stay where they are
     for (int k = 0; k < *count; k++) {
         const ItmRow* row = itm_row_get(p, list[k]);
         const double* H = p->H + (size_t)list[k] * (size_t)p->n;
-        for (int l = 0; l < n; l++) {
+        for (int l = 0; l < n && is_copied; l++) {
             S[(size_t)k * (size_t)n + (size_t)l] = H[list[l]];
         }
         S[(size_t)k * (size_t)(n + 1)] *= row->is_held ? 1.0 + SOFT : 1.0;
