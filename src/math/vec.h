@@ -270,15 +270,13 @@ typedef struct ItmAxes {
     double sign[3];
 } ItmAxes;
 
-#define ITM_AXES_ALIGNED 1e-15  // directions that differ by no more do so by rounding
-
-// The axis that the direction e, or its opposite (sign -1), is; ITM_NONE: none
-static inline int itm_axes_find_one(ItmVec3 e, double* sign)
+// The axis that the direction e, or its opposite (sign -1), is to a tolerance; ITM_NONE: none
+static inline int itm_axes_find_one(ItmVec3 e, double tolerance, double* sign)
 {
     int axis = ITM_NONE;
     for (int k = 0; k < 3; k++) {
         double along = itm_vec_get(e, k), a = itm_vec_get(e, (k + 1) % 3), b = itm_vec_get(e, (k + 2) % 3);
-        if (fabs(fabs(along) - 1.0) <= ITM_AXES_ALIGNED && fabs(a) <= ITM_AXES_ALIGNED && fabs(b) <= ITM_AXES_ALIGNED) {
+        if (fabs(fabs(along) - 1.0) <= tolerance && fabs(a) <= tolerance && fabs(b) <= tolerance) {
             axis = k;
             *sign = along > 0.0 ? 1.0 : -1.0;
         }
@@ -286,11 +284,12 @@ static inline int itm_axes_find_one(ItmVec3 e, double* sign)
     return axis;
 }
 
+// Exactly: products with them have the same bits then.
 static inline ItmAxes itm_axes_find(const ItmMat3* R)
 {
     ItmAxes out = {.is_aligned = true};
     for (int i = 0; i < 3; i++) {
-        out.axis[i] = itm_axes_find_one(itm_mat_column(R, i), &out.sign[i]);
+        out.axis[i] = itm_axes_find_one(itm_mat_column(R, i), 0.0, &out.sign[i]);
         out.is_aligned = out.is_aligned && out.axis[i] != ITM_NONE;
     }
     return out;

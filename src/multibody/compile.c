@@ -41,15 +41,17 @@ static void factor_inertia(double K[6], const ItmSym3* J)
     K[5] = 1.0 / zz;
 }
 
+#define ALIGNED 1e-15  // directions that differ by no more do so by rounding
+
 // Whether body and parent have the same axes at q = 0, C = I, and n is one of these, or its opposite: then no product of matrices is needed.
 static void find_turn_axis(ItmBody* body, const ItmMat3* C, ItmVec3 n)
 {
     const double c[9] = {C->x.x - 1.0, C->x.y, C->x.z, C->y.x, C->y.y - 1.0, C->y.z, C->z.x, C->z.y, C->z.z - 1.0};
     bool is_aligned = true;
     for (int k = 0; k < 9; k++) {
-        is_aligned = is_aligned && fabs(c[k]) <= ITM_AXES_ALIGNED;
+        is_aligned = is_aligned && fabs(c[k]) <= ALIGNED;
     }
-    body->turn_axis = is_aligned ? itm_axes_find_one(n, &body->turn_sign) : ITM_NONE;
+    body->turn_axis = is_aligned ? itm_axes_find_one(n, ALIGNED, &body->turn_sign) : ITM_NONE;
 }
 
 // Rodrigues: a Rot(e, q) b' = (n n' + cos (I - n n') + sin n~) C with n = a e and C = a b'

@@ -629,6 +629,67 @@ void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench
     }
 }
 
+// out += Y y over the n velocities of one body   Y (nrow x n) in rows of ny
+ITM_INLINE void gather(double* restrict out, const double* restrict Y, const double* restrict y, int nrow, int ny,
+                       int n)
+{
+    for (int i = 0; i < nrow; i++) {
+        out[i] += itm_rows_dot(Y + i * ny, y, n);
+    }
+}
+
+// y += sign Y' x over the n velocities of one body
+ITM_INLINE void spread(double* restrict y, const double* restrict Y, const double* restrict x, double sign, int nrow,
+                       int ny, int n)
+{
+    for (int i = 0; i < nrow; i++) {
+        double factor = sign * x[i];
+        for (int k = 0; k < n; k++) {
+            y[k] += factor * Y[i * ny + k];
+        }
+    }
+}
+
+// Sizes of a hinge between free bodies, and in a planar loop of hinges, are known to the compiler.
+void itm_rows_gather(const ItmModel* m, const ItmData* d, double* out, const double* y)
+{
+    memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->rows.Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            if (block->nrow == 5 && body->nv == 6) {
+                gather(out + block->row, Y, y + body->v_adr, 5, block->ny, 6);
+            } else if (block->nrow == 2 && body->nv == 1) {
+                gather(out + block->row, Y, y + body->v_adr, 2, block->ny, 1);
+            } else {
+                gather(out + block->row, Y, y + body->v_adr, block->nrow, block->ny, body->nv);
+            }
+            Y += body->nv;
+        }
+    }
+}
+
+void itm_rows_spread(const ItmModel* m, const ItmData* d, double* y, const double* x, double sign)
+{
+    for (int k = 0; k < m->nblock; k++) {
+        const ItmRowBlock* block = &m->blocks[k];
+        const double* Y = d->rows.Y + block->y_adr;
+        for (int j = 0; j < block->npath; j++) {
+            const ItmBody* body = &m->bodies[block->path[j]];
+            if (block->nrow == 5 && body->nv == 6) {
+                spread(y + body->v_adr, Y, x + block->row, sign, 5, block->ny, 6);
+            } else if (block->nrow == 2 && body->nv == 1) {
+                spread(y + body->v_adr, Y, x + block->row, sign, 2, block->ny, 1);
+            } else {
+                spread(y + body->v_adr, Y, x + block->row, sign, block->nrow, block->ny, body->nv);
+            }
+            Y += body->nv;
+        }
+    }
+}
+
 // y += Y' lambda over the velocities of one body   Y (nrow x n) in rows of ny
 static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow,
                              int ny, int n)

@@ -66,6 +66,26 @@ double itm_rows_compute_free_mobility(const ItmModel* m, const ItmRowBlock* bloc
 void itm_rows_multiply(const ItmModel* m, ItmData* d, double* out, const double* v);
 // v += M^-1 A' lambda, with A of the last itm_rows_factor
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda);
+// x . y of half solved vectors (n), three by three: a free body beside the others, which adds zeros, then changes no bit.
+static inline double itm_rows_dot(const double* restrict x, const double* restrict y, int n)
+{
+    if (n == 6) {  // a free body: the loop costs more than the products
+        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
+    }
+    double sum = 0.0;
+    int k = 0;
+    for (; k + 3 <= n; k += 3) {
+        sum += x[k] * y[k] + x[k + 1] * y[k + 1] + x[k + 2] * y[k + 2];
+    }
+    if (k < n) {
+        sum += k + 1 < n ? x[k] * y[k] + x[k + 1] * y[k + 1] : x[k] * y[k];
+    }
+    return sum;
+}
+
+// out = Y y (nrow) and y += sign Y' x (nv), with Y = L^-1 A' of the last itm_rows_factor
+void itm_rows_gather(const ItmModel* m, const ItmData* d, double* out, const double* y);
+void itm_rows_spread(const ItmModel* m, const ItmData* d, double* y, const double* x, double sign);
 // The bodies' wrenches and the direct forces of row forces lambda, added to wrench and tau.
 void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* lambda);
 

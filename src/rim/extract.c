@@ -2,7 +2,6 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
-#include "base/inline.h"
 #include "contact/contact.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
@@ -133,83 +132,6 @@ void itm_rim_measure(const ItmModel* m, const ItmData* d, ItmRim* rim)
     }
 }
 
-// ---------------------------------------------------------------------------- half solved vectors
-
-// Three by three: a free body beside the others, which adds zeros, then changes no bit.
-static inline double dot(const double* restrict x, const double* restrict y, int n)
-{
-    if (n == 6) {  // a free body: the loop costs more than the products
-        return x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + (x[3] * y[3] + x[4] * y[4] + x[5] * y[5]);
-    }
-    double sum = 0.0;
-    int k = 0;
-    for (; k + 3 <= n; k += 3) {
-        sum += x[k] * y[k] + x[k + 1] * y[k + 1] + x[k + 2] * y[k + 2];
-    }
-    if (k < n) {
-        sum += k + 1 < n ? x[k] * y[k] + x[k + 1] * y[k + 1] : x[k] * y[k];
-    }
-    return sum;
-}
-
-// out += Y y over the n velocities of one body   Y (nrow x n) in rows of ny
-ITM_INLINE void gather(double* restrict out, const double* restrict Y, const double* restrict y, int nrow, int ny,
-                       int n)
-{
-    for (int i = 0; i < nrow; i++) {
-        out[i] += dot(Y + i * ny, y, n);
-    }
-}
-
-// y += sign Y' x over the n velocities of one body
-ITM_INLINE void spread(double* restrict y, const double* restrict Y, const double* restrict x, double sign, int nrow,
-                       int ny, int n)
-{
-    for (int i = 0; i < nrow; i++) {
-        double factor = sign * x[i];
-        for (int k = 0; k < n; k++) {
-            y[k] += factor * Y[i * ny + k];
-        }
-    }
-}
-
-// out = Y_b y. Sizes of a hinge between free bodies are known to the compiler.
-static void gather_rows(const ItmModel* m, const ItmData* d, double* restrict out, const double* restrict y)
-{
-    memset(out, 0, sizeof(double) * (size_t)m->nrow);
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->rows.Y + block->y_adr;
-        for (int j = 0; j < block->npath; j++) {
-            const ItmBody* body = &m->bodies[block->path[j]];
-            if (block->nrow == 5 && body->nv == 6) {
-                gather(out + block->row, Y, y + body->v_adr, 5, block->ny, 6);
-            } else {
-                gather(out + block->row, Y, y + body->v_adr, block->nrow, block->ny, body->nv);
-            }
-            Y += body->nv;
-        }
-    }
-}
-
-// y += sign Y_b' x
-static void spread_rows(const ItmModel* m, const ItmData* d, double* restrict y, const double* restrict x, double sign)
-{
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->rows.Y + block->y_adr;
-        for (int j = 0; j < block->npath; j++) {
-            const ItmBody* body = &m->bodies[block->path[j]];
-            if (block->nrow == 5 && body->nv == 6) {
-                spread(y + body->v_adr, Y, x + block->row, sign, 5, block->ny, 6);
-            } else {
-                spread(y + body->v_adr, Y, x + block->row, sign, block->nrow, block->ny, body->nv);
-            }
-            Y += body->nv;
-        }
-    }
-}
-
 // ---------------------------------------------------------------------------- free motion
 
 // The rows' reaction to the free motion: forces lambda and y_free += Y_b' lambda, from
@@ -222,7 +144,7 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     // A v = w + signal' of the evaluation
     itm_rows_compute_reference(m, d, d->rows.before, rim->t + shift, 1);
     itm_rows_compute_reference(m, d, d->rows.reference, rim->t + h, 1);
-    gather_rows(m, d, b, rim->y_free);
+    itm_rows_gather(m, d, b, rim->y_free);
     for (int i = 0; i < m->nrow; i++) {
         double gap = d->rows.gap[i] - shift * d->rows.rate[i];
         double ahead = itm_inertial_is_fast_row(m, d, i) ? h : h - shift;  // drift over all of the step is taken out
@@ -233,7 +155,7 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
     for (int i = 0; i < m->nrow; i++) {
         b[i] /= h;
     }
-    spread_rows(m, d, rim->y_free, b, 1.0);
+    itm_rows_spread(m, d, rim->y_free, b, 1.0);
     itm_rows_compute_reference(m, d, d->rows.before, rim->t, 1);
 }
 
@@ -294,17 +216,17 @@ static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* ri
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
-    rim->mobility_free[i] = dot(y, y, m->nv);
-    gather_rows(m, d, mu, y);
+    rim->mobility_free[i] = itm_rows_dot(y, y, m->nv);
+    itm_rows_gather(m, d, mu, y);
     itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
-    spread_rows(m, d, y, mu, -1.0);
+    itm_rows_spread(m, d, y, mu, -1.0);
 }
 
 // W_ij = y~_i . y~_j + mu_i' Omega mu_j, Omega of compliant rows
 static double multiply_interfaces(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i, int j)
 {
     const double *mu = rim->mu + i * rim->nrow, *nu = rim->mu + j * rim->nrow;
-    double sum = dot(rim->Y + i * rim->nv, rim->Y + j * rim->nv, rim->nv);
+    double sum = itm_rows_dot(rim->Y + i * rim->nv, rim->Y + j * rim->nv, rim->nv);
     for (int b = 0; b < m->nblock; b++) {
         const ItmRowBlock* block = &m->blocks[b];
         for (int k = block->row; itm_block_is_compliant(block) && k < block->row + block->nrow; k++) {
@@ -339,7 +261,7 @@ static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n
             half_solve_interface(m, d, rim, k, &x[k - i], y);
         }
         if (!is_free) {
-            rim->a0[k] = dot(y, rim->y_free, m->nv);
+            rim->a0[k] = itm_rows_dot(y, rim->y_free, m->nv);
         }
         if (m->nrow > 0) {
             answer_interface(m, d, rim, k);

@@ -107,19 +107,21 @@ static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
     }
 }
 
-// Solve the rows: h lambda into d->lambda, v+ into v_free.
-static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
+// A v at the start of the step into d->rows.before, and signal'(t + h) into d->rows.reference.
+static void set_references(const ItmModel* m, ItmData* d, double t, double h)
 {
-    double* b = d->rows.x;
     itm_rows_compute_reference(m, d, d->rows.reference, t, 1);
     for (int i = 0; i < m->nrow; i++) {
         d->rows.before[i] = d->rows.rate[i] + d->rows.reference[i];
     }
-    // H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)). Rows whose gap is closed afterwards need the
-    // velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order h^4 to h^6
-    // once the gaps of the last steps are reckoned with
     itm_rows_compute_reference(m, d, d->rows.reference, t + h, 1);
-    multiply_rows(m, d, b, v_free);
+}
+
+// The right side of H h lambda = -(A v_free + c h A' v + Gamma Phi / h - signal'(t + h)) into b, which is A v_free. Rows whose gap is
+// closed afterwards need the velocity that takes it to 0, the mean over the step, c = 1/2: that leaves a gap of order h^3, and of order
+// h^4 to h^7 once the gaps of the last steps are reckoned with.
+static void set_right_side(const ItmModel* m, ItmData* d, double* b, double h)
+{
     // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
     // that was left
     bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
@@ -137,8 +139,41 @@ static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, 
             b[i] = d->rows.reference[i] - b[i] - c * h * d->rows.bias[i] - (gap + d->rows.guess[i]) / h;
         }
     }
+}
+
+// Solve the rows: h lambda into d->lambda, v+ into v_free.
+static void solve_rows(const ItmModel* m, ItmData* d, double* v_free, double t, double h)
+{
+    double* b = d->rows.x;
+    set_references(m, d, t, h);
+    multiply_rows(m, d, b, v_free);
+    set_right_side(m, d, b, h);
     itm_euler_respond(m, d, v_free, b);
     memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
+}
+
+// The same with half solved vectors, where nothing needs the velocities without the rows: y = L^-1 (f - c) and
+//   A v_free = A v + h Y y,  v+ = v + L^-T (h y + Y' h lambda)
+static void solve_rows_half(const ItmModel* m, ItmData* d, double* v_next, double t, double h)
+{
+    double *b = d->rows.x, *y = d->mass.y;
+    itm_mass_solve_lower(m, d, d->tau, d->wrench);
+    set_references(m, d, t, h);
+    itm_rows_gather(m, d, b, y);
+    for (int i = 0; i < m->nrow; i++) {
+        b[i] = d->rows.before[i] + h * b[i];
+    }
+    set_right_side(m, d, b, h);
+    itm_blocks_solve(&m->pattern, &d->rows.factor, b);
+    memcpy(d->lambda, b, sizeof(double) * (size_t)m->nrow);
+    for (int i = 0; i < m->nv; i++) {
+        y[i] *= h;
+    }
+    itm_rows_spread(m, d, y, b, 1.0);
+    itm_mass_solve_upper(m, d, v_next);
+    for (int i = 0; i < m->nv; i++) {
+        v_next[i] += d->v[i];
+    }
 }
 
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h)
@@ -308,6 +343,31 @@ static ItmStatus project_clearances(const ItmModel* m, ItmData* d, const double*
     return itm_clearance_projection_run(m, d, d->v);
 }
 
+// v+ of forces and rows into v_next; `left` is what is left of the step h after contact in joints with clearance.
+static ItmStatus solve_in_full(const ItmModel* m, ItmData* d, double* v_next, double* left, bool is_factored, double t,
+                               double h)
+{
+    if (is_factored) {
+        itm_mass_solve(m, d, v_next, d->tau, d->wrench);
+    } else {
+        itm_mass_factor_solve(m, d, itm_euler_modal_terms(d, h), v_next, d->tau, d->wrench);
+    }
+    if (d->bounded != NULL && itm_clearance_projection_is_needed(m, d)) {
+        *left = 0.5 * h;
+        ItmStatus status = project_clearances(m, d, v_next, t, *left);
+        if (status != ITM_OK) {
+            return status;
+        }
+    }
+    for (int i = 0; i < m->nv; i++) {
+        v_next[i] = d->v[i] + *left * v_next[i];
+    }
+    if (m->nrow > 0) {
+        solve_rows(m, d, v_next, t, h);
+    }
+    return ITM_OK;
+}
+
 ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
@@ -328,24 +388,14 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         factor_step(m, d, h, can_span(m, d));
         is_factored = true;
     }
-    if (is_factored) {
-        itm_mass_solve(m, d, v_next, d->tau, d->wrench);
-    } else {
-        itm_mass_factor_solve(m, d, itm_euler_modal_terms(d, h), v_next, d->tau, d->wrench);
-    }
     double left = h;
-    if (d->bounded != NULL && itm_clearance_projection_is_needed(m, d)) {
-        left = 0.5 * h;
-        status = project_clearances(m, d, v_next, t, left);
+    if (m->nrow > 0 && d->bounded == NULL && !d->spanning.is_used) {
+        solve_rows_half(m, d, v_next, t, h);
+    } else {
+        status = solve_in_full(m, d, v_next, &left, is_factored, t, h);
         if (status != ITM_OK) {
             return status;
         }
-    }
-    for (int i = 0; i < m->nv; i++) {
-        v_next[i] = d->v[i] + left * v_next[i];
-    }
-    if (m->nrow > 0) {
-        solve_rows(m, d, v_next, t, h);
     }
     memset(move, 0, sizeof(double) * (size_t)m->nv);
     if (d->bounded != NULL) {
