@@ -83,8 +83,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
     b->islands.problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
     b->islands.problem.rows = b->rows;
     b->islands.problem.index = b->islands.global;
-    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling,
-                      m->nbody);
+    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling, m->nbody);
     itm_augmented_lay_out(&b->islands.augmented, arena, b->capacity.block, b->capacity.row,
                           m->ncontact_max > 0 ? m->nbody : 0);
     itm_loaded_lay_out(&b->islands.loaded, arena, b->capacity.block, b->capacity.row,
