@@ -28,7 +28,9 @@ usage() {
 ./do bare [run|test|both] [--offline-npm]   run and test in a minimal Debian 12 with nothing installed (root only)
 ./do python          build the Python package, in out/python (for PYTHONPATH, or pip install ./python)
 ./do bench           print the table of speeds beside other simulators
-./do fuzz [MINUTES [TARGET]]  feed every reader of files in turn with nonsense, each for MINUTES (1); finds stay in out/fuzz
+./do fuzz [MINUTES [TARGET]]  feed every reader of files in turn with nonsense, each for MINUTES (1); finds stay in out/fuzz, processor
+                     times in out/fuzz/hours.txt
+./do fuzz hours      sum up these times and the inputs, per target
 ./do fuzz merge      choose small seeds for tests/seeds from all finds
 ./do threads         run the tests of threads under the thread sanitizer
 ./do crosscheck FOLDER  every FMU below a folder against its reference, in the layout of the FMI cross-check
@@ -251,7 +253,7 @@ do_bench() {
     bench/run.sh
 }
 
-FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint fuzz_study"
+FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint fuzz_study fuzz_expression"
 
 # Folders of seeds of a target beside its own, tests/seeds/TARGET.
 fuzz_seeds() {
@@ -263,6 +265,25 @@ fuzz_seeds() {
     esac
 }
 
+# note_hours TARGET: a line for the last run, of which the second line of `times` has the user and system time of all children
+note_hours() {
+    awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, "m"); sum += 60 * part[1] + part[2] } printf "%.1f\n", sum }' "out/fuzz/$1.times" |
+        while read -r seconds; do
+            inputs=$(sed -n 's/^stat::number_of_executed_units: *//p' "out/fuzz/$1.log")
+            echo "$(date -u +%Y-%m-%dT%H:%M) $1 $seconds ${inputs:-0}" >>out/fuzz/hours.txt
+            echo "$1: $seconds s of processor time, ${inputs:-0} inputs"
+        done
+    rm -f "out/fuzz/$1.times"
+}
+
+# Of all runs so far: date, target, processor time in s, inputs.
+sum_hours() {
+    [ -e out/fuzz/hours.txt ] || { echo "no fuzzer has run here"; return; }
+    awk 'NF == 4 { time[$2] += $3; inputs[$2] += $4; all += $3; n += $4 }
+         END { for (t in time) printf "%-18s %7.2f h %12.0f inputs\n", t, time[t] / 3600, inputs[t] | "sort"
+               close("sort"); printf "%-18s %7.2f h %12.0f inputs\n", "all", all / 3600, n }' out/fuzz/hours.txt
+}
+
 # fuzz PROGRAM OPTION...: runs in memory (/dev/shm) where targets write files; new finds go to out/fuzz/PROGRAM, a crash stops it
 fuzz() {
     name=$1; shift
@@ -272,11 +293,15 @@ fuzz() {
     for folder in $(fuzz_seeds "$name"); do seeds="$seeds $root/$folder"; done
     memory=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
     status=0
-    (cd "$memory" && "$root/build-fuzz/tests/$name" -dict="$root/tests/fuzz_file.dict" -timeout=60 -rss_limit_mb=4096 \
-        -artifact_prefix="$root/out/fuzz/" "$@" "$root/out/fuzz/$name" $seeds) >"out/fuzz/$name.log" 2>&1 || status=$?
+    (cd "$memory" || exit 1
+        ended=0
+        "$root/build-fuzz/tests/$name" -dict="$root/tests/fuzz_file.dict" -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
+            -artifact_prefix="$root/out/fuzz/" "$@" "$root/out/fuzz/$name" $seeds || ended=$?
+        times >"$root/out/fuzz/$name.times"
+        exit $ended) >"out/fuzz/$name.log" 2>&1 || status=$?
     rm -rf "$memory"
+    note_hours "$name"
     [ $status -eq 0 ] || { tail -n 40 "out/fuzz/$name.log"; return 1; }
-    grep -E '^Done|^MERGE-OUTER: [0-9]+ new' "out/fuzz/$name.log" | sed "s/^/$name: /"
 }
 
 # fuzz_merge: from everything found so far, a few small seeds per target that together reach as much, in tests/seeds
@@ -298,12 +323,14 @@ fuzz_merge() {
 }
 
 do_fuzz() {
+    [ "$1" != hours ] || { sum_hours; return; }
     need $BUILD_PACKAGES $TEST_PACKAGES
     TARGETS=${2:-$FUZZ_TARGETS}
     build fuzz build-fuzz
     for target in ${2:-$FUZZ_TARGETS}; do
         if [ "$1" = merge ]; then fuzz_merge "$target"; else fuzz "$target" -max_len=8192 -max_total_time=$(($1 * 60)); fi
     done
+    sum_hours
 }
 
 do_crosscheck() {

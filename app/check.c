@@ -9,13 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEFAULT_BUDGET "5"
+#define DEFAULT_BUDGET "5"       // s
+#define MECHANISM_BUDGET "0.25"  // s more for each mechanism after the first
 
 static const AppOption OPTIONS[] = {
     {APP_OPTION_OVERRIDE, "--set", 's', "KEY=VALUE", NULL,
      "change a value of the model, as in run.step=2ms; may be repeated"},
     {APP_OPTION_WORD, "--budget", 0, "SECONDS", NULL,
-     "processor time for the search for stable macro steps, " DEFAULT_BUDGET " s by default"},
+     "processor time for the search for stable macro steps; default: " DEFAULT_BUDGET " s, and " MECHANISM_BUDGET
+     " s per further mechanism"},
     {APP_OPTION_SANDBOX, "--sandbox", 0, "DIR", NULL, "refuse a model that refers to files outside DIR"},
     {APP_OPTION_HELP, "--help", 'h', NULL, NULL, "show this help"},
 };
@@ -56,6 +58,13 @@ static bool read_budget(const AppArguments* arguments, double* budget)
     return true;
 }
 
+// The default is enough for copies of a machine, of which each takes its time.
+static double extend_budget(double budget, const AppArguments* arguments, const ItmModelFile* file)
+{
+    bool is_given = app_arguments_get(arguments, "--budget") != NULL;
+    return is_given || file->nmechanism < 1 ? budget : budget + strtod(MECHANISM_BUDGET, NULL) * (file->nmechanism - 1);
+}
+
 static int check(const AppArguments* arguments)
 {
     double budget;
@@ -68,7 +77,7 @@ static int check(const AppArguments* arguments)
     if (nwarning >= 0) {
         app_controls_print(file);
     }
-    int ncoupling = nwarning >= 0 ? app_coupling_check(file, budget) : -1;
+    int ncoupling = nwarning >= 0 ? app_coupling_check(file, extend_budget(budget, arguments, file)) : -1;
     nwarning = ncoupling >= 0 ? nwarning + ncoupling : -1;
     if (nwarning >= 0) {
         print_run(file);

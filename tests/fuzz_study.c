@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a study file, then, after a line "%%", as lines of its journal. The model is always that of MODEL, beside
-// the study; studies of many runs are not prepared.
+// libFuzzer target: any bytes as a study file, then, after a line "%%", as lines of its journal; bytes that begin with a brace are a whole
+// journal. The model is always that of MODEL, beside the study; studies of many runs are not prepared.
 #include "fuzz_input.h"
 
 #include "interim/study.h"
@@ -61,6 +61,19 @@ static void take_study(const char* path, char* lines)
     itm_study_destroy(study);
 }
 
+// The journal that interim rerun and merge find beside a table: it names model, design and settings.
+static void take_journal(const char* path)
+{
+    ItmStudy* study = NULL;
+    ItmError error = {0};
+    ItmStatus status = itm_study_create_from_journal(&study, path, ".", &error);
+    check_error(status, &error);
+    if (status == ITM_OK) {
+        check_error(itm_study_read_journal(study, path, &error), &error);
+    }
+    itm_study_destroy(study);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     static bool has_files;
@@ -77,8 +90,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     text[size] = '\0';
     char* mark = strstr(text, "\n%%\n");
     size_t length = mark != NULL ? (size_t)(mark + 1 - text) : size;
-    const char* path = write_input(data, length, ".yaml");
-    take_study(path, mark != NULL ? mark + 4 : text + size);
+    const char* path = write_input(data, text[0] == '{' ? size : length, ".yaml");
+    if (text[0] == '{') {
+        take_journal(path);
+    } else {
+        take_study(path, mark != NULL ? mark + 4 : text + size);
+    }
     unlink(path);
     free(text);
     return 0;

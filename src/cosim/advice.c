@@ -319,15 +319,24 @@ static double square(double n)
     return n * n;
 }
 
-// Of one macro step: steps of mechanisms and micro steps of interface models with the squares of their bounded rows, steps of subsystems.
+// Of the contacts, limits and friction of a mechanism in one step of it: an elimination, and one more for those of its interface model.
+static double estimate_rows(const ItmMechanism* part)
+{
+    double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
+    double of_model = part->has_rim ? part->rim.contacts.problem.n : 0;
+    rows = fmax(rows, of_model);
+    return rows * square(rows) + of_model * square(of_model);
+}
+
+// Of one macro step: steps of mechanisms with their bounded rows, micro steps of interface models with the squares of these, steps of
+// subsystems.
 static double estimate_step(const ItmCosim* x, double H)
 {
     double work = 0.0, times = H / x->step;
     for (int i = 0; i < x->nmechanism; i++) {
         const ItmMechanism* part = &x->mechanisms[i];
-        double rows = part->data->bounded != NULL ? part->data->bounded->nrow : 0;
         double nsub = part->own_step > 0.0 && !part->uses_impulse ? times * part->nsub : 1.0;
-        work += nsub * (BODY_WORK * part->model->nv + 2.0 * square(rows) +
+        work += nsub * (BODY_WORK * part->model->nv + estimate_rows(part) +
                         (part->assembly != ITM_NONE ? square(part->nframe) : 0.0));
         if (part->has_rim && part->assembly == ITM_NONE) {
             work += times * part->K * 2.0 * square(part->rim.n + part->rim.contacts.problem.n);
@@ -349,7 +358,6 @@ ItmStatus itm_advice_estimate_work(ItmCosim* x, double H, double* work)
     ItmStates states;
     ItmStatus status = itm_advice_states_create(&states, x, false);
     double nstep = status == ITM_OK ? 2.0 * find_most(&states) * fmax(1, find_period(x)) : 0.0;
-    nstep /= states.ncomponent > 0 ? states.ncomponent : 1;
     itm_advice_states_destroy(&states);
     *work = nstep * estimate_step(x, H);
     return status;

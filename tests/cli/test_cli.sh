@@ -470,6 +470,14 @@ check_never_calls_stable_what_it_did_not_judge() {
         expect 0 "$interim" check "$source/examples/log-crane.yaml" --budget 60
         grep -q "^  rim, hold .* at least .* stable at the start, but in a run 'cyl[12]' gains or loses .* J of the machine's" out.txt
     fi
+    # copies that differ in their loads only have the limits of one; each mechanism brings time of its own
+    "$source/examples/cranes.sh" 4 >cranes.yaml
+    expect 0 "$interim" check cranes.yaml --budget 60
+    grep -q '^  zoh  *1.8563  unstable  2 ms$' out.txt
+    grep -q '^  rim, hold  *1.05[0-9]*  unstable  3.9 ms$' out.txt
+    grep -q '^  rim, impulse  *1.0000  stable' out.txt
+    expect 0 "$interim" help check
+    out_has "5 s, and 0.25 s per further"
     # a search that runs out of its budget says so
     expect 0 "$interim" check "$source/examples/crane-single.yaml" --budget 1e-6
     grep -q '^  zoh  *-  unknown *its share of the budget of 1e-06 s processor time is spent; see --budget' out.txt
