@@ -321,10 +321,12 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     }
     itm_reader_get_map(r, node, "cosim", KEYS, NKEY, v);
     // threads alone make no macro steps: a mechanism on its own keeps its step
+    bool has_steps = false;
     for (int i = 0; i < NKEY; i++) {
-        if (v[i] != NULL && i != THREADS) {
-            cosim->place = itm_reader_get_place(r, node);
-        }
+        has_steps = has_steps || (v[i] != NULL && i != THREADS);
+    }
+    if (has_steps) {
+        cosim->place = itm_reader_get_place(r, node);
     }
     ItmCosimOptions* o = &cosim->options;
     o->macro_step = itm_reader_get_real(r, v[MACRO_STEP], ITM_DIM_TIME, o->macro_step);
