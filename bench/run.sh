@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh [arm|flexible|chain|loop|wall|floor|pile|mlcp|contact|hydraulics|clearance|rim|cosim|fmu|stand|results|commands|study|ranks|logcrane]...   measure Interim and its peers side by side; without names, everything.
+# run.sh [arm|flexible|chain|loop|wall|floor|pile|mlcp|contact|hydraulics|clearance|rim|cosim|fmu|stand|threads|results|commands|study|ranks|logcrane]...   measure Interim and its peers side by side; without names, everything.
 # BENCH_ROUNDS rounds (5): programs run in turn in every round, one thread each, CPU time. Peers come from
 # Debian's packages (installed here only if root); a peer that cannot be had is left out of the table.
 # Figures of every round and the table stay in out/bench; figures.json has all of them, for bench/compare A.json B.json.
@@ -98,8 +98,8 @@ if [ -n "$scenes" ]; then
     run_rounds
     awk -f bench/table.awk "$out"/[0-9]*-*.txt | tee "$out/table.txt"
 fi
-# complementarity problems beside Siconos, collision, circuits, joints with clearance, interface models, coupled systems and FMUs by themselves, ten seconds of a wall, result files, commands: programs with a table of their own
-for program in mlcp contact hydraulics clearance rim cosim fmu stand results commands study; do
+# complementarity problems beside Siconos, collision, circuits, joints with clearance, interface models, coupled systems and FMUs by themselves, ten seconds of a wall, a second thread, result files, commands: programs with a table of their own
+for program in mlcp contact hydraulics clearance rim cosim fmu stand threads results commands study; do
     if wants "$program" "$@"; then "build/bench/bench_$program" | tee "$out/$program.txt"; fi
 done
 if wants ranks "$@"; then measure_ranks | tee "$out/ranks.txt"; fi

@@ -76,7 +76,8 @@ typedef struct ItmBondOptions {
 typedef struct ItmCosimOptions {
     double macro_step;  // H, s; a multiple of every micro step
     ItmScheme scheme;
-    int nthread;         // threads, >= 1. The results do not depend on it
+    int nthread;  // threads, 1 to 256, that step parts, or share the contacts of a mechanism that steps alone. The
+                  // results do not depend on it
     bool is_monolithic;  // data are exchanged every smallest micro step, with coupling rim and exchange impulse
     ItmBounds bounds;    // a run outside them finishes with doubts, or breaks down
     ItmFlexibleInterface

@@ -4,7 +4,7 @@
 // inside the reference integrator), prints nothing and accesses no file.
 //
 // Threads: one thread at a time uses an ItmData, reading included, because getters refresh derived quantities. Different data
-// objects, also of the same model, may be used by different threads at the same time.
+// objects, also of the same model, may be used by different threads at the same time. itm_data_set_threads lets a step use several.
 // SPDX-License-Identifier: Apache-2.0
 #ifndef INTERIM_DATA_H
 #define INTERIM_DATA_H
@@ -109,6 +109,11 @@ ITM_API void itm_reset(const ItmModel* m, ItmData* d);
 // Make variable and adaptive steps end exactly at this time. The last two steps before it have equal length if the last one
 // would be shorter than the smallest step. INFINITY (the default): none.
 ITM_API void itm_data_set_stop_time(ItmData* d, double time);
+// Let `nthread` threads (1 to 256, the caller included; the default is 1) share the work of a step: contacts are found, and independent groups
+// of contacts solved, several at a time. It pays from some hundred contacts on. Results do not depend on it. Threads are started and their
+// memory is taken here, not while stepping. A co-simulation sets the threads of its mechanisms itself. ITM_ERR_ARGUMENT: no such number.
+// ITM_ERR_MEMORY: no memory or no threads; one thread is left.
+ITM_API ItmStatus itm_data_set_threads(const ItmModel* m, ItmData* d, int nthread);
 // Take one step. On failure the state is unchanged and itm_data_get_error returns the reason.
 ITM_API ItmStatus itm_step(const ItmModel* m, ItmData* d);
 // Statistics of the last step and of the run so far.

@@ -22,6 +22,8 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
     // boxes overlap more often than shapes touch
     itm_broad_init(&c->broad, &c->arena, c->filters, n, 4 * c->capacity);
+    c->points = ITM_TAKE(&c->arena, ItmContactPoint, ITM_CONTACT_BATCH * ITM_NARROW_MAX_POINTS);
+    c->npoint = ITM_TAKE(&c->arena, signed char, ITM_CONTACT_BATCH);
 }
 
 size_t itm_contact_measure_data(const ItmModel* m)
@@ -237,34 +239,73 @@ static bool may_meet(void* context, int i, int j)
     return itm_narrow_supports(a->geom->kind, b->geom->kind) && !itm_contact_is_excluded(model, a->owner, b->owner);
 }
 
-static void collide(const ItmModel* m, ItmData* d, int i, int j)
+#define CHUNK 16  // pairs that a thread takes at a time
+
+// Pairs of a batch.
+typedef struct Batch {
+    const ItmModel* m;
+    ItmData* d;
+    const ItmPair* pairs;
+    int count;
+} Batch;
+
+// Points of a chunk of pairs, one pair behind the other. Writes to the memory of the chunk alone.
+static void examine_chunk(void* context, int chunk)
 {
-    const ItmContactModel* model = m->contact;
-    ItmContactData* data = d->contact;
-    const ItmCollider *a = &model->colliders[i], *b = &model->colliders[j];
-    ItmContactPoint points[ITM_NARROW_MAX_POINTS];
-    int n = itm_narrow_collide(points, ITM_NARROW_MAX_POINTS, a->geom, &data->frames[i], b->geom, &data->frames[j],
-                               data->margins[i] + data->margins[j]);
-    if (n == ITM_NARROW_INVALID && data->invalid_first == ITM_NONE) {
-        data->invalid_first = i;
-        data->invalid_second = j;
-    }
-    for (int k = 0; k < n; k++) {
-        ItmContact contact = {.first = i, .second = j, .body_a = a->body, .body_b = b->body, .point = points[k]};
-        add_contact(m, d, contact, &model->surfaces[a->material * model->nmaterial + b->material]);
-    }
-    if (d->bounded->is_overfull && data->lost_first == ITM_NONE) {
-        data->lost_first = i;
-        data->lost_second = j;
+    const Batch* batch = context;
+    const ItmContactModel* model = batch->m->contact;
+    ItmContactData* data = batch->d->contact;
+    int end = CHUNK * (chunk + 1) < batch->count ? CHUNK * (chunk + 1) : batch->count;
+    ItmContactPoint* points = data->points + (size_t)ITM_NARROW_MAX_POINTS * CHUNK * (size_t)chunk;
+    for (int k = CHUNK * chunk; k < end; k++) {
+        int i = batch->pairs[k].a, j = batch->pairs[k].b;
+        int n = itm_narrow_collide(points, ITM_NARROW_MAX_POINTS, model->colliders[i].geom, &data->frames[i],
+                                   model->colliders[j].geom, &data->frames[j], data->margins[i] + data->margins[j]);
+        data->npoint[k] = (signed char)n;
+        points += n > 0 ? n : 0;
     }
 }
 
+// Contacts of a pair with n points.
+static void add_pair(const ItmModel* m, ItmData* d, ItmPair pair, const ItmContactPoint* points, int n)
+{
+    const ItmContactModel* model = m->contact;
+    ItmContactData* data = d->contact;
+    const ItmCollider *a = &model->colliders[pair.a], *b = &model->colliders[pair.b];
+    if (n == ITM_NARROW_INVALID && data->invalid_first == ITM_NONE) {
+        data->invalid_first = pair.a;
+        data->invalid_second = pair.b;
+    }
+    for (int k = 0; k < n; k++) {
+        ItmContact contact = {
+            .first = pair.a, .second = pair.b, .body_a = a->body, .body_b = b->body, .point = points[k]};
+        add_contact(m, d, contact, &model->surfaces[a->material * model->nmaterial + b->material]);
+    }
+    if (d->bounded->is_overfull && data->lost_first == ITM_NONE) {
+        data->lost_first = pair.a;
+        data->lost_second = pair.b;
+    }
+}
+
+// Threads examine a batch of pairs, whose contacts are then added in the order of the pairs. One thread alone takes a chunk at a time: its
+// points stay in the cache.
 static void find_pairs(const ItmModel* m, ItmData* d)
 {
-    ItmBroad* broad = &d->contact->broad;
-    int nlost = itm_broad_find(broad, d->contact->boxes, may_meet, m->contact);
-    for (int i = 0; i < broad->npair; i++) {
-        collide(m, d, broad->pairs[i].a, broad->pairs[i].b);
+    ItmContactData* data = d->contact;
+    ItmBroad* broad = &data->broad;
+    ItmPool* pool = d->bounded->pool;
+    int nlost = itm_broad_find(broad, data->boxes, may_meet, m->contact),
+        most = pool != NULL ? ITM_CONTACT_BATCH : CHUNK;
+    for (int from = 0; from < broad->npair; from += most) {
+        int rest = broad->npair - from;
+        Batch batch = {.m = m, .d = d, .pairs = broad->pairs + from, .count = rest < most ? rest : most};
+        itm_pool_run(pool, examine_chunk, &batch, (batch.count + CHUNK - 1) / CHUNK);
+        const ItmContactPoint* points = data->points;
+        for (int k = 0; k < batch.count; k++) {
+            points = k % CHUNK == 0 ? data->points + (size_t)ITM_NARROW_MAX_POINTS * (size_t)k : points;
+            add_pair(m, d, batch.pairs[k], points, data->npoint[k]);
+            points += data->npoint[k] > 0 ? data->npoint[k] : 0;
+        }
     }
     d->bounded->is_overfull = d->bounded->is_overfull || nlost > 0;
 }

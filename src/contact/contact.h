@@ -50,6 +50,8 @@ typedef struct ItmContact {
     int      ntangent;          // tangent rows behind it: 0 or 2
 } ItmContact;
 
+#define ITM_CONTACT_BATCH 1024  // pairs that are examined by threads at a time
+
 typedef struct ItmContactData {
     int         ncontact, capacity;
     ItmContact* contacts;       // (capacity)
@@ -58,6 +60,8 @@ typedef struct ItmContactData {
     double*     margins;        // (ncollider) m
     ItmBroadFilter* filters;    // groups, masks and bodies of the shapes (ncollider)
     ItmBroad    broad;
+    ItmContactPoint* points;    // of the pairs that are being examined, chunk by chunk (ITM_CONTACT_BATCH x ITM_NARROW_MAX_POINTS)
+    signed char* npoint;        // of each of them; ITM_NARROW_INVALID            (ITM_CONTACT_BATCH)
     ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
     int         lost_first, lost_second; // the first pair that did not fit, or ITM_NONE

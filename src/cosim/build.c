@@ -67,8 +67,8 @@ static ItmStatus check_options(const ItmCosimOptions* o, ItmError* error)
     if (itm_cosim_flexible_interface_name(o->flexible_interface) == NULL) {
         return REFUSE("flexible_interface", "there is no flexible_interface number %d", (int)o->flexible_interface);
     }
-    if (o->nthread < 1 || o->nthread > 256) {
-        return REFUSE("threads", "threads must be 1 to 256, got %d", o->nthread);
+    if (o->nthread < 1 || o->nthread > ITM_POOL_MOST_THREADS) {
+        return REFUSE("threads", "threads must be 1 to %d, got %d", ITM_POOL_MOST_THREADS, o->nthread);
     }
     return ITM_OK;
 }
@@ -558,21 +558,39 @@ static ItmStatus create_parts(ItmCosim* x, ItmCosimBuilder* b, ItmError* error)
     return status;
 }
 
+// Threads that step parts at the same time, and that share the contacts of a mechanism which steps while no other part does.
+static ItmStatus start_threads(ItmCosim* x, ItmError* error)
+{
+    if (x->options.nthread == 1) {
+        return ITM_OK;
+    }
+    x->pool = itm_pool_create(x->options.nthread);
+    if (x->pool == NULL) {
+        return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", "threads", "the system gave no %d threads",
+                             x->options.nthread);
+    }
+    ItmStatus status = ITM_OK;
+    for (int i = 0; i < x->nmechanism && status == ITM_OK; i++) {
+        ItmMechanism* part = &x->mechanisms[i];
+        if (part->model->contact != NULL) {
+            status = itm_bounded_set_pool(part->model, part->data->bounded, x->pool, error);
+        }
+    }
+    return status;
+}
+
 static ItmStatus start(ItmCosim* x, ItmError* error)
 {
-    if (x->options.nthread > 1) {
-        x->pool = itm_pool_create(x->options.nthread);
-        if (x->pool == NULL) {
-            return itm_error_set(error, ITM_ERR_MEMORY, "itm_cosim_build", "threads", "the system gave no %d threads",
-                                 x->options.nthread);
-        }
+    ItmStatus status = start_threads(x, error);
+    if (status != ITM_OK) {
+        return status;
     }
     x->backup = malloc(itm_cosim_get_state_size(x) + 1);
     x->start = malloc(itm_cosim_get_state_size(x) + 1);
     if (x->backup == NULL || x->start == NULL) {
         return refuse_memory(error);
     }
-    ItmStatus status = itm_cosim_reset(x);
+    status = itm_cosim_reset(x);
     if (status == ITM_OK && x->nbond > 0) {
         status = fit_strokes(x, error);
         if (status != ITM_OK) {

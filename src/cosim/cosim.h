@@ -7,8 +7,8 @@
 #define ITM_COSIM_COSIM_H
 
 #include "base/names.h"
+#include "base/pool.h"
 #include "cosim/foreign.h"
-#include "cosim/pool.h"
 #include "hydraulics/data.h"
 #include "interim/cosim.h"
 #include "mlcp/force_law.h"

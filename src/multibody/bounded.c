@@ -1,5 +1,6 @@
 #include "multibody/bounded.h"
 
+#include "base/error.h"
 #include "mlcp/least_norm.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
@@ -65,33 +66,38 @@ static void lay_out_table(ItmBounded* b, ItmArena* arena, int nbody)
 
 static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
 {
-    int n = b->capacity.island;
     b->islands.root = ITM_TAKE(arena, int, m->nbody);
     b->islands.head = ITM_TAKE(arena, int, m->nbody);
     b->islands.tail = ITM_TAKE(arena, int, m->nbody);
     b->islands.names = ITM_TAKE(arena, int, b->capacity.block);
     b->islands.local = ITM_TAKE(arena, int, b->capacity.row);
-    b->islands.global = ITM_TAKE(arena, int, n);
     b->islands.body_head = ITM_TAKE(arena, int, m->nbody);
-    b->islands.entry_block = ITM_TAKE(arena, int, b->capacity.path);
-    b->islands.entry_at = ITM_TAKE(arena, int, b->capacity.path);
-    b->islands.entry_y = ITM_TAKE(arena, int, b->capacity.path);
-    b->islands.entry_next = ITM_TAKE(arena, int, b->capacity.path);
-    b->islands.Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
-    itm_row_lay_out(&b->islands.problem, arena, n);
-    b->islands.problem.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
-    b->islands.problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
-    b->islands.problem.rows = b->rows;
-    b->islands.problem.index = b->islands.global;
-    itm_sweep_lay_out(&b->islands.sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling, m->nbody);
-    itm_augmented_lay_out(&b->islands.augmented, arena, b->capacity.block, b->capacity.row,
-                          m->ncontact_max > 0 ? m->nbody : 0);
-    itm_loaded_lay_out(&b->islands.loaded, arena, b->capacity.block, b->capacity.row,
-                       m->ncontact_max > 0 ? m->nbody : 0);
-    int most = n < ITM_REFINE_MOST ? n : ITM_REFINE_MOST;
+    b->islands.order = ITM_TAKE(arena, int, b->capacity.block);
+    b->islands.reports = ITM_TAKE(arena, ItmBoundReport, b->capacity.block);
+    int most = b->capacity.island < ITM_REFINE_MOST ? b->capacity.island : ITM_REFINE_MOST;
     b->refined.work = ITM_TAKE(arena, double, most*(most + ITM_LEAST_NORM_SCRATCH));
     b->refined.part = ITM_TAKE(arena, signed char, most);
     b->refined.is_redundant = ITM_TAKE(arena, signed char, b->capacity.row);
+}
+
+static void lay_out_work(const ItmModel* m, const ItmBounded* b, ItmBoundWork* work, ItmArena* arena)
+{
+    int n = b->capacity.island, nnode = m->ncontact_max > 0 ? m->nbody : 0;
+    work->global = ITM_TAKE(arena, int, n);
+    work->list = ITM_TAKE(arena, int, n);
+    work->entry_block = ITM_TAKE(arena, int, b->capacity.path);
+    work->entry_at = ITM_TAKE(arena, int, b->capacity.path);
+    work->entry_y = ITM_TAKE(arena, int, b->capacity.path);
+    work->entry_next = ITM_TAKE(arena, int, b->capacity.path);
+    work->Z = ITM_TAKE(arena, double, (size_t)n*(size_t)m->nrow);
+    itm_row_lay_out(&work->problem, arena, n);
+    work->problem.H = ITM_TAKE(arena, double, (size_t)n*(size_t)n);
+    work->problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
+    work->problem.rows = b->rows;
+    work->problem.index = work->global;
+    itm_sweep_lay_out(&work->sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling, m->nbody);
+    itm_augmented_lay_out(&work->augmented, arena, b->capacity.block, b->capacity.row, nnode);
+    itm_loaded_lay_out(&work->loaded, arena, b->capacity.block, b->capacity.row, nnode);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)
@@ -99,9 +105,61 @@ void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int 
     set_capacities(m, b, ncontact);
     lay_out_table(b, arena, m->nbody);
     lay_out_islands(m, b, arena);
+    lay_out_work(m, b, &b->work, arena);
     for (int i = 0; arena->block != NULL && i < m->nbody; i++) {
         b->islands.body_head[i] = ITM_NONE;
     }
+}
+
+ItmStatus itm_bounded_create_workspace(const ItmBounded* b, ItmBoundWork* work, ItmError* error)
+{
+    ItmMlcpCapacity capacity = itm_default_mlcp_capacity(b->capacity.island, b->capacity.coupling);
+    return itm_mlcp_workspace_create(&work->workspace, &capacity, error);
+}
+
+static void lay_out_others(const ItmModel* m, ItmBounded* b, int n)
+{
+    ItmBoundWork measured = {0};
+    b->others = ITM_TAKE(&b->others_arena, ItmBoundWork, n);
+    for (int i = 0; i < n; i++) {
+        lay_out_work(m, b, b->others != NULL ? &b->others[i] : &measured, &b->others_arena);
+    }
+}
+
+static void free_others(ItmBounded* b)
+{
+    for (int i = 0; i < b->nother; i++) {
+        itm_mlcp_workspace_destroy(b->others[i].workspace);
+    }
+    itm_arena_free(&b->others_arena);
+    b->others = NULL;
+    b->nother = 0;
+    b->pool = NULL;
+}
+
+ItmStatus itm_bounded_set_pool(const ItmModel* m, ItmBounded* b, ItmPool* pool, ItmError* error)
+{
+    free_others(b);
+    int n = itm_pool_get_size(pool) - 1;
+    if (n == 0) {
+        return ITM_OK;
+    }
+    lay_out_others(m, b, n);
+    if (itm_arena_allocate(&b->others_arena) != 0) {
+        b->others_arena = (ItmArena){0};
+        return itm_error_set(error, ITM_ERR_MEMORY, __func__, "threads", "out of memory for %d threads", n + 1);
+    }
+    lay_out_others(m, b, n);
+    ItmStatus status = ITM_OK;
+    for (; b->nother < n && status == ITM_OK; b->nother += status == ITM_OK) {
+        status = itm_bounded_create_workspace(b, &b->others[b->nother], error);
+    }
+    if (status != ITM_OK) {
+        free_others(b);
+        return status;
+    }
+    b->pool = pool;
+    return ITM_OK;
 }
 
 void itm_bounded_clear(ItmBounded* b)

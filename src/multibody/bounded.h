@@ -4,6 +4,7 @@
 #ifndef ITM_MULTIBODY_BOUNDED_H
 #define ITM_MULTIBODY_BOUNDED_H
 
+#include "base/pool.h"
 #include "mlcp/augmented.h"
 #include "mlcp/loaded.h"
 #include "mlcp/row.h"
@@ -43,7 +44,16 @@ typedef struct ItmBoundProjection {
     double* x;             // impulses of the projection               (capacity.row)  N s
 } ItmBoundProjection;
 
-// Islands: blocks that movable bodies connect, each solved on its own.
+// What solving an island took, and what is left.
+typedef struct ItmBoundReport {
+    ItmStatus status;
+    int     iterations, fallbacks, unsolved;
+    double  residual;
+    int     worst_row; // the row that is off farthest, ITM_NONE: all are solved to the tolerance
+    double  worst_residual;
+} ItmBoundReport;
+
+// Islands: blocks that movable bodies connect, each solved on its own, several at a time.
 typedef struct ItmBoundIslands {
     int     count;
     int*    names;     // components that name the islands              (capacity.block)
@@ -51,15 +61,25 @@ typedef struct ItmBoundIslands {
     int*    head;      // first and last block of an island             (nbody)
     int*    tail;      //                                               (nbody)
     int*    local;     // row -> number in its island                   (capacity.row)
-    int*    global;    // and back                                      (capacity.island)
     int*    body_head; // entries of the island's blocks by body, linked (nbody)
+    int*    order;     // islands in the order in which they are begun  (capacity.block)
+    ItmBoundReport* reports; //                                         (capacity.block)
+} ItmBoundIslands;
+
+// An island that is being solved: memory of one thread.
+typedef struct ItmBoundWork {
+    int*    global;    // number in the island -> row                   (capacity.island)
+    int*    list;      // rows that position correction is about        (capacity.island)
     int *entry_block, *entry_at, *entry_y, *entry_next;  //             (capacity.path)
     double* Z;         // L^-1 H_bc of the bilateral rows               (capacity.island * nrow)
-    ItmRowProblem problem; // of the island that is being solved, index = global (capacity.island)
+    ItmRowProblem problem;  // index = global                           (capacity.island)
     ItmSweep sweep;    // the same for an island of bodies that are free on the world, without a matrix
     ItmAugmented augmented; // solver of that
     ItmLoaded loaded;       // and another
-} ItmBoundIslands;
+    struct ItmMlcpWorkspace* workspace;
+    ItmError error;    // of the first island that failed here,
+    int     failed;    //   ITM_NONE: none
+} ItmBoundWork;
 
 // Impulses of least norm and redundant rows, for outputs: itm_bounded_refine.
 typedef struct ItmBoundRefined {
@@ -96,15 +116,25 @@ typedef struct ItmBounded {
     double*         x_correction;    // impulses of position correction            (capacity.row)  kg m
 
     ItmBoundIslands islands;
+    ItmBoundWork    work;        // of the thread that steps
+    ItmBoundWork*   others;      // of threads that help, itm_bounded_set_pool (nother)
+    int             nother;
+    ItmArena        others_arena;
+    ItmPool*        pool;        // they, not owned; NULL: none
     ItmBoundRefined refined;
     int             worst_row;   // row with the largest residual of the step, ITM_NONE: all solved
     double          worst_residual;
-    struct ItmMlcpWorkspace* workspace;
 } ItmBounded;
 // clang-format on
 
 // Sizes for a model with room for `ncontact` contacts of up to six rows each. Called while laying out a data object.
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact);
+
+// Memory of a thread that solves islands; the workspace is not part of the arena.
+ItmStatus itm_bounded_create_workspace(const ItmBounded* b, ItmBoundWork* work, ItmError* error);
+// Let the threads of a pool help with islands and contacts from now on, NULL: none. It must outlive the table or be taken away. Results do not
+// depend on it.
+ItmStatus itm_bounded_set_pool(const ItmModel* m, ItmBounded* b, ItmPool* pool, ItmError* error);
 
 void itm_bounded_clear(ItmBounded* b);
 // A block on two bodies (ITM_NONE: the world) with room for nrow rows; NULL and is_overfull where it does not fit.

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-int itm_bounded_number_rows(ItmBounded* b, int head)
+int itm_bounded_number_rows(ItmBounded* b, ItmBoundWork* work, int head)
 {
     int n = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int i = b->blocks[k].first; i < b->blocks[k].first + b->blocks[k].nrow; i++) {
             if (n < b->capacity.island) {
-                b->islands.global[n] = i;
+                work->global[n] = i;
             }
             b->islands.local[i] = n++;
         }
@@ -20,14 +20,13 @@ int itm_bounded_number_rows(ItmBounded* b, int head)
 
 // H(block k, block other) += Y_k Y_other' over nv velocities that both have in a row. Three rows of Y_other at once: one sum alone
 // would wait for its own additions.
-static void add_products(ItmBounded* b, int k, int y_k, int other, int y_other, int nv, int n)
+static void add_products(ItmBounded* b, ItmBoundWork* work, int k, int y_k, int other, int y_other, int nv, int n)
 {
     const ItmBoundBlock *f = &b->blocks[k], *s = &b->blocks[other];
     int ny = s->path.ny;
     for (int i = 0; i < f->nrow; i++) {
         const double* y_f = b->Y + f->path.y_adr + i * f->path.ny + y_k;
-        double* H =
-            b->islands.problem.H + (size_t)b->islands.local[f->first + i] * (size_t)n + b->islands.local[s->first];
+        double* H = work->problem.H + (size_t)b->islands.local[f->first + i] * (size_t)n + b->islands.local[s->first];
         const double* y_s = b->Y + s->path.y_adr + y_other;
         int j = 0;
         for (; j + 3 <= s->nrow; j += 3, y_s += 3 * ny) {
@@ -66,7 +65,7 @@ static int count_shared(const ItmModel* m, const ItmRowBlock* a, int i, const It
 }
 
 // Lower half of H_cc: every block is coupled to the earlier ones (and itself) where their paths run together.
-static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
+static void assemble_products(const ItmModel* m, ItmBounded* b, ItmBoundWork* work, int head, int n)
 {
     int nentry = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -74,16 +73,16 @@ static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
         int y = 0;
         for (int i = 0; i < path->npath; i++) {
             int body = path->path[i];
-            b->islands.entry_block[nentry] = k;
-            b->islands.entry_at[nentry] = i;
-            b->islands.entry_y[nentry] = y;
-            b->islands.entry_next[nentry] = b->islands.body_head[body];
+            work->entry_block[nentry] = k;
+            work->entry_at[nentry] = i;
+            work->entry_y[nentry] = y;
+            work->entry_next[nentry] = b->islands.body_head[body];
             b->islands.body_head[body] = nentry;
-            for (int e = nentry++; e != ITM_NONE; e = b->islands.entry_next[e]) {
-                int other = b->islands.entry_block[e],
-                    nv = count_shared(m, path, i, &b->blocks[other].path, b->islands.entry_at[e]);
+            for (int e = nentry++; e != ITM_NONE; e = work->entry_next[e]) {
+                int other = work->entry_block[e],
+                    nv = count_shared(m, path, i, &b->blocks[other].path, work->entry_at[e]);
                 if (nv > 0) {
-                    add_products(b, k, y, other, b->islands.entry_y[e], nv, n);
+                    add_products(b, work, k, y, other, work->entry_y[e], nv, n);
                 }
             }
             y += m->bodies[body].nv;
@@ -97,12 +96,12 @@ static void assemble_products(const ItmModel* m, ItmBounded* b, int head, int n)
 }
 
 // Z = L^-1 H_bc for the rows of one block; false if no bilateral row feels it.
-static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundBlock* block)
+static bool eliminate_block(const ItmModel* m, const ItmData* d, ItmBoundWork* work, const ItmBoundBlock* block)
 {
     const ItmBounded* b = d->bounded;
     bool is_felt = false;
     for (int i = 0; i < block->nrow; i++) {
-        double* z = b->islands.Z + (size_t)b->islands.local[block->first + i] * (size_t)m->nrow;
+        double* z = work->Z + (size_t)b->islands.local[block->first + i] * (size_t)m->nrow;
         memset(z, 0, sizeof(double) * (size_t)m->nrow);
         const double* y_c = b->Y + block->path.y_adr + i * block->path.ny;
         for (int p = 0; p < block->path.npath; p++) {
@@ -127,26 +126,25 @@ static bool eliminate_block(const ItmModel* m, const ItmData* d, const ItmBoundB
 }
 
 // H -= Z Z', lower half
-static void eliminate_bilateral(const ItmModel* m, ItmData* d, int head, int n)
+static void eliminate_bilateral(const ItmModel* m, const ItmData* d, ItmBoundWork* work, int head, int n)
 {
-    ItmBounded* b = d->bounded;
+    const ItmBounded* b = d->bounded;
     bool is_felt = false;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        is_felt = eliminate_block(m, d, &b->blocks[k]) || is_felt;
+        is_felt = eliminate_block(m, d, work, &b->blocks[k]) || is_felt;
     }
     const ItmDense* dense = itm_dense_choose();
-    double* products = b->islands.problem.b;
+    double* products = work->problem.b;
     for (int i = 0; is_felt && i < n; i++) {
-        dense->multiply_rows(products, b->islands.Z, m->nrow, b->islands.Z + (size_t)i * (size_t)m->nrow, NULL, i + 1,
-                             m->nrow);
-        dense->axpy(b->islands.problem.H + (size_t)i * (size_t)n, -1.0, products, i + 1);
+        dense->multiply_rows(products, work->Z, m->nrow, work->Z + (size_t)i * (size_t)m->nrow, NULL, i + 1, m->nrow);
+        dense->axpy(work->problem.H + (size_t)i * (size_t)n, -1.0, products, i + 1);
     }
 }
 
 // Friction couplings of a chain in its own row numbers.
-static void number_couplings(ItmBounded* b, int head)
+static void number_couplings(const ItmBounded* b, ItmBoundWork* work, int head)
 {
-    ItmRowProblem* p = &b->islands.problem;
+    ItmRowProblem* p = &work->problem;
     p->ncoupling = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
         for (int c = 0; c < b->blocks[k].ncoupling; c++) {
@@ -164,18 +162,18 @@ static void number_couplings(ItmBounded* b, int head)
     }
 }
 
-void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    ItmRowProblem* p = &b->islands.problem;
+    ItmRowProblem* p = &work->problem;
     p->n = n;
     memset(p->H, 0, sizeof(double) * (size_t)n * (size_t)n);
-    assemble_products(m, b, head, n);
+    assemble_products(m, b, work, head, n);
     if (m->nrow > 0) {
-        eliminate_bilateral(m, d, head, n);
+        eliminate_bilateral(m, d, work, head, n);
     }
     for (int i = 0; i < n; i++) {
-        int row = b->islands.global[i];
+        int row = work->global[i];
         p->H[(size_t)i * (size_t)n + (size_t)i] += b->rows[row].omega;
         for (int j = 0; j < i; j++) {
             p->H[(size_t)j * (size_t)n + (size_t)i] = p->H[(size_t)i * (size_t)n + (size_t)j];
@@ -186,5 +184,5 @@ void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n)
         p->x[i] = b->x[row];
         p->state[i] = b->state[row];
     }
-    number_couplings(b, head);
+    number_couplings(b, work, head);
 }

@@ -5,9 +5,9 @@
 
 #include "multibody/bounded.h"
 
-// Number the rows of a chain of blocks (b->islands.local, b->islands.global). Returns how many, which may be more than there is room for.
-int itm_bounded_number_rows(ItmBounded* b, int head);
-// Its problem into b->islands.problem: H' with bilateral rows eliminated, bounds, impulses and states to start from, couplings.
-void itm_bounded_assemble(const ItmModel* m, ItmData* d, int head, int n);
+// Number the rows of a chain of blocks (b->islands.local, work->global). Returns how many, which may be more than there is room for.
+int itm_bounded_number_rows(ItmBounded* b, ItmBoundWork* work, int head);
+// Its problem into work->problem: H' with bilateral rows eliminated, bounds, impulses and states to start from, couplings.
+void itm_bounded_assemble(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n);
 
 #endif

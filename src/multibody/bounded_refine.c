@@ -11,11 +11,11 @@
 static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
 {
     ItmBounded* b = d->bounded;
-    ItmRowProblem* p = &b->islands.problem;
-    itm_bounded_assemble(m, d, head, n);
+    ItmRowProblem* p = &b->work.problem;
+    itm_bounded_assemble(m, d, &b->work, head, n);
     for (int i = 0; i < n; i++) {
-        p->v[i] = b->v_after[b->islands.global[i]];
-        p->w[i] = itm_bounded_compute_w(b, b->islands.global[i]);
+        p->v[i] = b->v_after[b->work.global[i]];
+        p->w[i] = itm_bounded_compute_w(b, b->work.global[i]);
     }
     double* N = b->refined.work + (size_t)ITM_LEAST_NORM_SCRATCH * (size_t)n;
     ItmLeastNorm s = {.n = n,
@@ -32,8 +32,8 @@ static void refine_island(const ItmModel* m, ItmData* d, int head, int n)
                       .part = b->refined.part};
     b->refined.nredundant += itm_least_norm_solve(&s, p->state);
     for (int i = 0; i < n; i++) {
-        b->refined.is_redundant[b->islands.global[i]] = p->state[i];
-        b->x[b->islands.global[i]] = p->x[i];
+        b->refined.is_redundant[b->work.global[i]] = p->state[i];
+        b->x[b->work.global[i]] = p->x[i];
     }
 }
 
@@ -93,7 +93,7 @@ void itm_bounded_refine(const ItmModel* m, ItmData* d)
     }
     for (int k = 0; k < b->islands.count; k++) {
         int head = b->islands.head[b->islands.names[k]];
-        int n = itm_bounded_number_rows(b, head);
+        int n = itm_bounded_number_rows(b, &b->work, head);
         if (n <= ITM_REFINE_MOST && n <= b->capacity.island) {
             refine_island(m, d, head, n);
         } else {

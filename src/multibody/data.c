@@ -161,11 +161,6 @@ static void lay_out(const ItmModel* m, ItmData* d)
     }
 }
 
-static ItmMlcpCapacity get_mlcp_capacity(const ItmBounded* b)
-{
-    return itm_default_mlcp_capacity(b->capacity.island, b->capacity.coupling);
-}
-
 size_t itm_data_measure(const ItmModel* m)
 {
     ItmData d = {0};
@@ -175,16 +170,10 @@ size_t itm_data_measure(const ItmModel* m)
         ItmBounded b = {0};
         ItmArena arena = {0};
         itm_bounded_lay_out(m, &b, &arena, m->ncontact_max);
-        ItmMlcpCapacity capacity = get_mlcp_capacity(&b);
+        ItmMlcpCapacity capacity = itm_default_mlcp_capacity(b.capacity.island, b.capacity.coupling);
         workspace = itm_mlcp_workspace_measure(&capacity);
     }
     return sizeof d + d.arena.used + workspace;
-}
-
-static ItmStatus create_workspace(ItmBounded* b, ItmError* error)
-{
-    ItmMlcpCapacity capacity = get_mlcp_capacity(b);
-    return itm_mlcp_workspace_create(&b->workspace, &capacity, error);
 }
 
 ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions* options, ItmError* error)
@@ -214,7 +203,7 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
             S[0].lin.x = S[1].lin.y = S[2].lin.z = 1.0;  // the rest is 0, or set with the pose
         }
     }
-    ItmStatus status = d->bounded != NULL ? create_workspace(d->bounded, error) : ITM_OK;
+    ItmStatus status = d->bounded != NULL ? itm_bounded_create_workspace(d->bounded, &d->bounded->work, error) : ITM_OK;
     if (status != ITM_OK) {
         itm_data_free(d);
         return status;
@@ -226,10 +215,31 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
 void itm_data_free(ItmData* d)
 {
     if (d->bounded != NULL) {
-        itm_mlcp_workspace_destroy(d->bounded->workspace);
+        itm_bounded_set_pool(d->model, d->bounded, NULL, NULL);
+        itm_mlcp_workspace_destroy(d->bounded->work.workspace);
     }
+    itm_pool_destroy(d->pool);
     itm_arena_free(&d->arena);
     free(d);
+}
+
+ItmStatus itm_data_set_threads(const ItmModel* m, ItmData* d, int nthread)
+{
+    ITM_GUARD(m != NULL && d != NULL, ITM_ERR_ARGUMENT);
+    if (nthread < 1 || nthread > ITM_POOL_MOST_THREADS) {
+        return itm_error_set(&d->error, ITM_ERR_ARGUMENT, __func__, NULL, "threads must be 1 to %d, got %d",
+                             ITM_POOL_MOST_THREADS, nthread);
+    }
+    if (d->bounded == NULL) {
+        return ITM_OK;  // nothing to share
+    }
+    itm_bounded_set_pool(m, d->bounded, NULL, NULL);
+    itm_pool_destroy(d->pool);
+    d->pool = nthread > 1 ? itm_pool_create(nthread) : NULL;
+    if (nthread > 1 && d->pool == NULL) {
+        return itm_error_set(&d->error, ITM_ERR_MEMORY, __func__, NULL, "the system gave no %d threads", nthread);
+    }
+    return itm_bounded_set_pool(m, d->bounded, d->pool, &d->error);
 }
 
 // ---------------------------------------------------------------------------- state

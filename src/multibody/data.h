@@ -244,6 +244,7 @@ struct ItmData {
     ItmReference* reference; // or NULL
     struct ItmVariable* variable; // work space of the stepper of that name, or NULL
     struct ItmAdaptiveStep* adaptive; // of that one, or NULL
+    struct ItmPool* pool;    // threads of itm_data_set_threads, or NULL
     double   h;              // length of the step that is being made                          s
     bool     has_jumps;      // external signals jump where they are set, CHANGE is 0: for a stepper that takes jumps as impacts
     double   stop_time;      // variable steps end there                                       s

@@ -326,8 +326,7 @@ static int find_on_path(const ItmRowBlock* block, int body)
     return j;
 }
 
-// Whether a block touches nothing but bodies that are free on the world, each once: they have no path.
-static bool has_root_leaves_only(const ItmModel* m, const ItmRowBlock* block)
+bool itm_mass_has_root_leaves_only(const ItmModel* m, const ItmRowBlock* block)
 {
     bool is_so = block->npath == block->nbody;
     for (int j = 0; is_so && j < block->npath; j++) {
@@ -402,7 +401,7 @@ ITM_INLINE void half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRo
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov)
 {
     ITM_ASSERT(block->nrow <= ITM_BLOCK_MAX);
-    if (has_root_leaves_only(m, block)) {
+    if (itm_mass_has_root_leaves_only(m, block)) {
         half_solve_root_leaves(m, d, Y, block, cov);
         return;
     }

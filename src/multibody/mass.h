@@ -46,8 +46,11 @@ void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmS
 // The other half: x = L^-T y, y (nv) given in d->mass.y.
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);
 
+// Whether a block touches nothing but bodies that are free on the world, each once: they have no path.
+bool itm_mass_has_root_leaves_only(const ItmModel* m, const ItmRowBlock* block);
 // Half of that along the path of a row block: the rows of Y = L^-1 A'.
 //   Y    (nrow x ny)    cov  covectors of its rows  (nrow x nbody)    nrow <= ITM_BLOCK_MAX
+// Several threads may solve different blocks at a time where these have root leaves only.
 void itm_mass_half_solve(const ItmModel* m, ItmData* d, double* Y, const ItmRowBlock* block, const ItmSpatial* cov);
 
 // Wrench of inertia and gravity on each body while v' = accelerations that give body accelerations `accel`

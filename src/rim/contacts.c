@@ -194,10 +194,10 @@ static void multiply_interfaces(const ItmModel* m, const ItmBounded* b, const It
 // Whether nothing can move row i of the assembled chain; b->H without compliance.
 static bool is_fixed(const ItmModel* m, const ItmBounded* b, int i, int nc)
 {
-    int index = b->islands.global[i];
+    int index = b->work.global[i];
     const ItmBoundBlock* block = &b->blocks[b->rows[index].block];
     const ItmSpatial* cov = b->cov + block->path.cov_adr + (index - block->first) * block->path.nbody;
-    double H = b->islands.problem.H[(size_t)i * (size_t)(nc + 1)];
+    double H = b->work.problem.H[(size_t)i * (size_t)(nc + 1)];
     return !(H > ITM_RIM_FIXED * itm_rows_compute_free_mobility(m, &block->path, cov));
 }
 
@@ -208,7 +208,7 @@ static void take_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i)
 {
     ItmRimContacts* r = &rim->contacts;
     const ItmBounded* b = d->bounded;
-    int index = b->islands.global[i];
+    int index = b->work.global[i];
     ItmRow* row = &r->problem.rows[i];
     *row = b->rows[index];
     row->normal = ITM_NONE;
@@ -232,19 +232,19 @@ static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     ItmBounded* b = d->bounded;
     ItmRowProblem* p = &r->problem;
     for (int i = 0; i < nc; i++) {
-        b->rows[b->islands.global[i]].omega = b->rows[b->islands.global[i]].offset = 0.0;
+        b->rows[b->work.global[i]].omega = b->rows[b->work.global[i]].offset = 0.0;
     }
-    itm_bounded_assemble(m, d, r->head, nc);
+    itm_bounded_assemble(m, d, &b->work, r->head, nc);
     multiply_chain(m, b, r->head, r->ac, 1, rim->y_free);
     p->n = nc;
-    r->workspace = b->workspace;
+    r->workspace = b->work.workspace;
     r->has_bounces = false;
     for (int i = 0; i < nc; i++) {
         take_row(m, d, rim, i);
     }
-    memcpy(p->H, b->islands.problem.H, sizeof(double) * (size_t)nc * (size_t)nc);
-    p->ncoupling = b->islands.problem.ncoupling;
-    memcpy(p->couplings, b->islands.problem.couplings, sizeof(ItmMlcpContact) * (size_t)p->ncoupling);
+    memcpy(p->H, b->work.problem.H, sizeof(double) * (size_t)nc * (size_t)nc);
+    p->ncoupling = b->work.problem.ncoupling;
+    memcpy(p->couplings, b->work.problem.couplings, sizeof(ItmMlcpContact) * (size_t)p->ncoupling);
     for (int c = 0; c < p->ncoupling; c++) {
         for (int t = 0; t < 2 && p->couplings[c].tangent[t] != ITM_NONE; t++) {
             p->rows[p->couplings[c].tangent[t]].normal = p->couplings[c].normal;
@@ -359,7 +359,7 @@ ItmStatus itm_rim_contacts_extract(const ItmModel* m, ItmData* d, ItmRim* rim, I
         return status;
     }
     chain_islands(m, rim, b);
-    int nc = itm_bounded_number_rows(b, rim->contacts.head);
+    int nc = itm_bounded_number_rows(b, &b->work, rim->contacts.head);
     if (nc > rim->contacts.capacity) {
         return itm_error_set(
             &d->error, ITM_ERR_CAPACITY, __func__, NULL,

@@ -154,7 +154,7 @@ void itm_rim_move_model(ItmRim* rim, const ItmModel* m, ItmData* d, ItmPacket* p
     if (d->bounded != NULL) {
         move_rows(rim, p, count_rows(p, problem->n, r->capacity),
                   count_rows(p, problem->ncoupling, r->coupling_capacity));
-        r->workspace = p->use == ITM_PACKET_READ ? d->bounded->workspace : r->workspace;
+        r->workspace = p->use == ITM_PACKET_READ ? d->bounded->work.workspace : r->workspace;
     }
 }
 

@@ -20,16 +20,8 @@
 // Impulses of rows that no interface feels: one solve for the whole step, v without them.
 static ItmStatus solve_others(const ItmModel* m, ItmData* d, const ItmRim* rim, const double* v)
 {
-    ItmBounded* b = d->bounded;
     itm_bounded_set_offsets(m, d, v, rim->H, 0.0);
-    ItmStatus status = ITM_OK;
-    for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
-        int head = b->islands.head[b->islands.names[i]];
-        if (!b->blocks[head].is_in_rim) {
-            status = itm_bounded_solve_island(m, d, head);
-        }
-    }
-    return status;
+    return itm_bounded_solve_islands(m, d);
 }
 
 // Hand impulses (or moments) of the contact rows to the table.

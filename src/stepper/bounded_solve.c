@@ -14,6 +14,7 @@
 #include "multibody/rows.h"
 #include "stepper/inertial.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -123,34 +124,52 @@ static void find_islands(const ItmModel* m, ItmBounded* b)
 
 // ---------------------------------------------------------------------------- one island, densely
 
-// An island that is not solved to the tolerance: the row that is off farthest, of this step.
-static void note_residual(ItmBounded* b, int row, double residual)
+// The row that is off farthest, of an island and of all.
+static void note_residual(int* worst_row, double* worst_residual, int row, double residual)
 {
-    if (b->worst_row == ITM_NONE || !(residual <= b->worst_residual)) {
-        b->worst_row = row;
-        b->worst_residual = residual;
+    if (*worst_row == ITM_NONE || !(residual <= *worst_residual)) {
+        *worst_row = row;
+        *worst_residual = residual;
     }
+}
+
+static ItmBoundReport start_island_report(void)
+{
+    return (ItmBoundReport){.status = ITM_OK, .worst_row = ITM_NONE};
 }
 
 // What solves took; active rows are counted once, at the end, redundant ones when somebody looks. table: numbers of the rows in the
 // table, NULL: what is left is not to be noted.
-static void report(ItmData* d, const ItmRowSolves* solves, const int* table)
+static void report(ItmBoundReport* r, const ItmRowSolves* solves, const int* table)
 {
     for (int i = 0; i < solves->n; i++) {
         const ItmMlcpInfo* info = &solves->info[i];
         bool is_solved = info->outcome == ITM_MLCP_SOLVED || info->outcome == ITM_MLCP_SOLVED_TO_ROUNDING;
-        d->info.solver_iterations += info->iterations;
-        d->info.solver_residual = fmax(d->info.solver_residual, info->residual);
-        d->info.fallbacks += info->nattempt > 1;
-        d->info.unsolved += !is_solved;
+        r->iterations += info->iterations;
+        r->residual = fmax(r->residual, info->residual);
+        r->fallbacks += info->nattempt > 1;
+        r->unsolved += !is_solved;
         if (!is_solved && table != NULL) {
-            note_residual(d->bounded, table[info->worst_row], info->residual);
+            note_residual(&r->worst_row, &r->worst_residual, table[info->worst_row], info->residual);
         }
     }
 }
 
-ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProblem* problem, const ItmRowStep* step,
-                                 ItmMlcpWorkspace* workspace, const int* table, ItmRowSolves* solves)
+// The report of an island into that of the step.
+static void take_report(ItmData* d, const ItmBoundReport* r)
+{
+    d->info.solver_iterations += r->iterations;
+    d->info.solver_residual = fmax(d->info.solver_residual, r->residual);
+    d->info.fallbacks += r->fallbacks;
+    d->info.unsolved += r->unsolved;
+    if (r->worst_row != ITM_NONE) {
+        note_residual(&d->bounded->worst_row, &d->bounded->worst_residual, r->worst_row, r->worst_residual);
+    }
+}
+
+static ItmStatus solve_rows(const ItmModel* m, const ItmRowProblem* problem, const ItmRowStep* step,
+                            ItmMlcpWorkspace* workspace, const int* table, ItmRowSolves* solves, ItmBoundReport* r,
+                            ItmError* error)
 {
     ItmMlcpOptions options = itm_default_mlcp_options();
     options.solver = m->contact_options.solver;
@@ -159,34 +178,64 @@ ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProb
     options.tolerance = step->feeds_gaps_back ? fmin(TIGHT, tolerance) : tolerance;
     options.effort = m->contact_options.effort;
     options.warm_start = true;
-    ItmStatus status = itm_row_solve(problem, workspace, &options, step, solves, &d->error);
-    report(d, solves, table);
+    ItmStatus status = itm_row_solve(problem, workspace, &options, step, solves, error);
+    report(r, solves, table);
+    return status;
+}
+
+ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProblem* problem, const ItmRowStep* step,
+                                 ItmMlcpWorkspace* workspace, const int* table, ItmRowSolves* solves)
+{
+    ItmBoundReport r = start_island_report();
+    ItmStatus status = solve_rows(m, problem, step, workspace, table, solves, &r, &d->error);
+    take_report(d, &r);
+    return status;
+}
+
+static ItmStatus correct_rows(const ItmModel* m, const ItmRowProblem* problem, ItmMlcpWorkspace* workspace,
+                              const double* drift, int* list, double* S, int* count, ItmBoundReport* r, ItmError* error)
+{
+    ItmRowSolves solves;
+    ItmStatus status =
+        itm_row_correct(problem, workspace, m->contact_options.effort, drift, list, S, count, &solves, error);
+    // a body squeezed between walls cannot be freed: that is seen in the penetration
+    report(r, &solves, NULL);
     return status;
 }
 
 ItmStatus itm_bounded_correct(ItmData* d, const ItmRowProblem* problem, ItmMlcpWorkspace* workspace,
                               const double* drift, int* list, double* S, int* count)
 {
+    ItmBoundReport r = start_island_report();
+    ItmStatus status = correct_rows(d->model, problem, workspace, drift, list, S, count, &r, &d->error);
+    take_report(d, &r);
+    return status;
+}
+
+// Impulses and velocities of the assembled island, into the table.
+static ItmStatus solve_velocities(const ItmModel* m, ItmBounded* b, ItmBoundWork* work, ItmBoundReport* r)
+{
+    const ItmRowProblem* p = &work->problem;
     ItmRowSolves solves;
-    ItmStatus status = itm_row_correct(problem, workspace, d->model->contact_options.effort, drift, list, S, count,
-                                       &solves, &d->error);
-    // a body squeezed between walls cannot be freed: that is seen in the penetration
-    report(d, &solves, NULL);
+    ItmStatus status = solve_rows(m, p, &b->step, work->workspace, work->global, &solves, r, &work->error);
+    for (int i = 0; status == ITM_OK && i < p->n; i++) {
+        ItmRow* row = &b->rows[work->global[i]];
+        b->x[work->global[i]] = p->x[i];
+        b->v_after[work->global[i]] = p->v[i];
+        b->state[work->global[i]] = p->state[i];
+        row->is_bouncing = row->is_bouncing && !solves.is_limited;
+    }
     return status;
 }
 
 ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    const ItmRowProblem* p = &b->islands.problem;
-    ItmRowSolves solves;
-    ItmStatus status = itm_bounded_solve_rows(m, d, p, &b->step, b->workspace, b->islands.global, &solves);
-    for (int i = 0; status == ITM_OK && i < p->n; i++) {
-        ItmRow* row = &b->rows[b->islands.global[i]];
-        b->x[b->islands.global[i]] = p->x[i];
-        b->v_after[b->islands.global[i]] = p->v[i];
-        b->state[b->islands.global[i]] = p->state[i];
-        row->is_bouncing = row->is_bouncing && !solves.is_limited;
+    ItmBoundReport r = start_island_report();
+    ItmStatus status = solve_velocities(m, b, &b->work, &r);
+    take_report(d, &r);
+    if (status != ITM_OK) {
+        d->error = b->work.error;
     }
     return status;
 }
@@ -217,19 +266,20 @@ static bool is_off(const ItmData* d, ItmRow* row)
 }
 
 // Position correction of the island that was solved, into b->x_correction. H is overwritten by its part over rigid normals.
-static ItmStatus correct_island(ItmData* d)
+static ItmStatus correct_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, ItmBoundReport* r)
 {
     ItmBounded* b = d->bounded;
-    const ItmRowProblem* p = &b->islands.problem;
+    const ItmRowProblem* p = &work->problem;
     bool is_any = false;
     for (int i = 0; i < p->n; i++) {
-        is_any = is_off(d, &b->rows[b->islands.global[i]]) || is_any;
+        is_any = is_off(d, &b->rows[work->global[i]]) || is_any;
     }
-    int count = 0, *list = b->islands.local;  // of no use any more
-    ItmStatus status =
-        is_any && !b->step.feeds_gaps_back ? itm_bounded_correct(d, p, b->workspace, NULL, list, p->H, &count) : ITM_OK;
+    int count = 0;
+    ItmStatus status = is_any && !b->step.feeds_gaps_back
+                           ? correct_rows(m, p, work->workspace, NULL, work->list, p->H, &count, r, &work->error)
+                           : ITM_OK;
     for (int i = 0; status == ITM_OK && i < count; i++) {
-        b->x_correction[b->islands.global[list[i]]] = p->x[i];
+        b->x_correction[work->global[work->list[i]]] = p->x[i];
     }
     return status;
 }
@@ -302,10 +352,9 @@ static void state_couplings(const ItmBounded* b, const ItmBoundBlock* block, Itm
 }
 
 // The island as a problem for sweeps. Returns whether rows bounce; is_any: some gap is to be corrected.
-static bool state_sweep(ItmData* d, int head, bool* is_any)
+static bool state_sweep(ItmData* d, ItmSweep* s, int head, bool* is_any)
 {
     ItmBounded* b = d->bounded;
-    ItmSweep* s = &b->islands.sweep;
     bool is_bouncing = *is_any = false;
     s->nblock = s->nrow = s->ncoupling = 0;
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
@@ -346,9 +395,8 @@ static void take_impulses(const ItmSweep* s, double* x)
 }
 
 // Results of the sweeps.
-static void finish_sweep(ItmBounded* b)
+static void finish_sweep(ItmBounded* b, const ItmSweep* s)
 {
-    const ItmSweep* s = &b->islands.sweep;
     for (int k = 0; k < s->nblock; k++) {
         const ItmSweepBlock* block = &s->blocks[k];
         for (int l = 0; l < block->nrow; l++) {
@@ -369,9 +417,8 @@ static int find_table_row(const ItmSweep* s, int row)
 }
 
 // Position correction of the island that was swept, over rigid normals only, into b->x_correction.
-static void correct_sweep(ItmBounded* b)
+static void correct_sweep(ItmBounded* b, ItmSweep* s)
 {
-    ItmSweep* s = &b->islands.sweep;
     memset(s->x, 0, sizeof(double) * (size_t)s->nrow);
     for (int k = 0; k < s->nblock; k++) {
         ItmSweepBlock* block = &s->blocks[k];
@@ -394,13 +441,13 @@ static void correct_sweep(ItmBounded* b)
 }
 
 // Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
-static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
+static ItmSweepResult solve_loaded(ItmBoundWork* work, double tolerance)
 {
-    ItmSweep* s = &b->islands.sweep;
-    ItmSweepResult result = itm_loaded_solve(&b->islands.loaded, s, s->x, tolerance);
+    ItmSweep* s = &work->sweep;
+    ItmSweepResult result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
         int sweeps = result.sweeps + itm_sweep_solve(s, s->x, tolerance, LOADED_SWEEPS << round).sweeps;
-        result = itm_loaded_solve(&b->islands.loaded, s, s->x, tolerance);
+        result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
         result.sweeps += sweeps;
     }
     return result;
@@ -408,17 +455,17 @@ static ItmSweepResult solve_loaded(ItmBounded* b, double tolerance)
 
 // Newton's method in the velocities for stacks of boxes, over loaded contacts for heaps of spheres; sweeps where it fails and nothing else
 // is left.
-static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
+static ItmSweepResult solve_sparse(ItmBounded* b, ItmBoundWork* work, double tolerance, int n)
 {
-    ItmSweep* s = &b->islands.sweep;
+    ItmSweep* s = &work->sweep;
     ItmSweepResult result = {.residual = INFINITY};
-    if (itm_augmented_gather(&b->islands.augmented, s)) {
-        bool is_tried = itm_augmented_solve(&b->islands.augmented, s, s->x, tolerance, &result);
+    if (itm_augmented_gather(&work->augmented, s)) {
+        bool is_tried = itm_augmented_solve(&work->augmented, s, s->x, tolerance, &result);
         if (result.residual <= tolerance || (is_tried && n <= b->capacity.island)) {
             return result;
         }
     } else if (itm_loaded_is_suited(s)) {
-        result = solve_loaded(b, tolerance);
+        result = solve_loaded(work, tolerance);
         if (result.residual <= tolerance) {
             return result;
         }
@@ -433,53 +480,129 @@ static ItmSweepResult solve_sparse(ItmBounded* b, double tolerance, int n)
 
 // Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
 // to be limited, go to that too.
-static bool sweep_island(const ItmModel* m, ItmData* d, int head, int n)
+static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n, ItmBoundReport* r)
 {
     ItmBounded* b = d->bounded;
     bool is_any, is_dense_possible = n <= b->capacity.island;
     if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
         return false;
     }
-    if (state_sweep(d, head, &is_any) && is_dense_possible) {
+    if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
         return false;
     }
     double tolerance = m->contact_options.tolerance;
-    ItmSweepResult result = solve_sparse(b, tolerance, n);
-    take_impulses(&b->islands.sweep, b->x);
+    ItmSweepResult result = solve_sparse(b, work, tolerance, n);
+    take_impulses(&work->sweep, b->x);
     if (result.residual > tolerance && is_dense_possible) {
         return false;
     }
     if (!(result.residual <= tolerance)) {
-        d->info.unsolved++;
-        note_residual(b, find_table_row(&b->islands.sweep, result.worst_row), result.residual);
+        r->unsolved++;
+        note_residual(&r->worst_row, &r->worst_residual, find_table_row(&work->sweep, result.worst_row),
+                      result.residual);
     }
-    d->info.solver_iterations += result.sweeps;
-    d->info.solver_residual = fmax(d->info.solver_residual, result.residual);
-    finish_sweep(b);
+    r->iterations += result.sweeps;
+    r->residual = fmax(r->residual, result.residual);
+    finish_sweep(b, &work->sweep);
     if (is_any && !b->step.feeds_gaps_back) {
-        correct_sweep(b);
+        correct_sweep(b, &work->sweep);
     }
     return true;
 }
 
-// ---------------------------------------------------------------------------- an island
+// ---------------------------------------------------------------------------- islands, several at a time
 
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head)
+// Impulses of one island. It writes to its own rows and bodies, to `work` and to the report.
+static ItmStatus solve_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, ItmBoundReport* r)
 {
     ItmBounded* b = d->bounded;
     int n = count_rows(b, head);
-    if (sweep_island(m, d, head, n)) {
+    if (sweep_island(m, d, work, head, n, r)) {
         return ITM_OK;
     }
     if (n > b->capacity.island) {
-        return itm_error_set(&d->error, ITM_ERR_CAPACITY, __func__, NULL,
+        return itm_error_set(&work->error, ITM_ERR_CAPACITY, __func__, NULL,
                              "an island of %d bounded rows is larger than the %d there is room for", n,
                              b->capacity.island);
     }
-    itm_bounded_number_rows(b, head);
-    itm_bounded_assemble(m, d, head, n);
-    ItmStatus status = itm_bounded_solve_velocities(m, d);
-    return status == ITM_OK ? correct_island(d) : status;
+    itm_bounded_number_rows(b, work, head);
+    itm_bounded_assemble(m, d, work, head, n);
+    ItmStatus status = solve_velocities(m, b, work, r);
+    return status == ITM_OK ? correct_island(m, d, work, r) : status;
+}
+
+typedef struct Islands {
+    const ItmModel* m;
+    ItmData* d;
+    int count;        // of b->islands.order
+    atomic_int next;  // place in it
+} Islands;
+
+// Solve islands that nobody has begun, with the memory of thread `thread`. Of those that fail the first counts: none after it is solved.
+static void solve_some(void* context, int thread)
+{
+    Islands* all = context;
+    ItmBounded* b = all->d->bounded;
+    ItmBoundWork* work = thread == 0 ? &b->work : &b->others[thread - 1];
+    work->failed = ITM_NONE;
+    for (int k = atomic_fetch_add(&all->next, 1); k < all->count; k = atomic_fetch_add(&all->next, 1)) {
+        int i = b->islands.order[k];
+        if (work->failed != ITM_NONE && work->failed < i) {
+            continue;
+        }
+        ItmBoundReport* r = &b->islands.reports[i];
+        *r = start_island_report();
+        r->status = solve_island(all->m, all->d, work, b->islands.head[b->islands.names[i]], r);
+        work->failed = r->status != ITM_OK ? i : work->failed;
+    }
+}
+
+#define LARGE_SHARE 8  // an island with more than one in so many of the rows per thread is begun before the others
+
+// The order in which islands are begun: large ones first, so that no thread is left with one when the others are done.
+static int order_islands(ItmBounded* b)
+{
+    int count = 0, large = b->nrow / (LARGE_SHARE * (1 + b->nother));
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < b->islands.count; i++) {
+            int head = b->islands.head[b->islands.names[i]];
+            bool is_first = b->nother == 0 || count_rows(b, head) > large;
+            if (!b->blocks[head].is_in_rim && is_first == (pass == 0)) {
+                b->islands.order[count++] = i;
+            }
+        }
+    }
+    return count;
+}
+
+// The error of the first island that failed.
+static ItmStatus take_error(ItmData* d, int island)
+{
+    ItmBounded* b = d->bounded;
+    const ItmBoundWork* work = &b->work;
+    for (int i = 0; work->failed != island; i++) {
+        work = &b->others[i];
+    }
+    d->error = work->error;
+    return b->islands.reports[island].status;
+}
+
+ItmStatus itm_bounded_solve_islands(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    Islands all = {.m = m, .d = d, .count = order_islands(b)};
+    int nthread = all.count < 1 + b->nother ? all.count : 1 + b->nother;
+    itm_pool_run(b->pool, solve_some, &all, nthread);
+    // in the order of the islands, whoever solved them
+    for (int i = 0; i < b->islands.count; i++) {
+        if (!b->blocks[b->islands.head[b->islands.names[i]]].is_in_rim) {
+            take_report(d, &b->islands.reports[i]);
+            if (b->islands.reports[i].status != ITM_OK) {
+                return take_error(d, i);
+            }
+        }
+    }
+    return ITM_OK;
 }
 
 // ---------------------------------------------------------------------------- all of them
@@ -615,6 +738,50 @@ static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
         m->ncontact_max, where);
 }
 
+#define BLOCK_CHUNK 64  // blocks that a thread takes at a time
+
+typedef struct Blocks {
+    const ItmModel* m;
+    ItmData* d;
+} Blocks;
+
+static void half_solve(const ItmModel* m, ItmData* d, const ItmRowBlock* path)
+{
+    const ItmBounded* b = d->bounded;
+    itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
+}
+
+// Those of a chunk of blocks that several threads may solve at a time.
+static void half_solve_some(void* context, int chunk)
+{
+    const Blocks* all = context;
+    const ItmBounded* b = all->d->bounded;
+    int end = BLOCK_CHUNK * (chunk + 1) < b->nblock ? BLOCK_CHUNK * (chunk + 1) : b->nblock;
+    for (int k = BLOCK_CHUNK * chunk; k < end; k++) {
+        if (itm_mass_has_root_leaves_only(all->m, &b->blocks[k].path)) {
+            half_solve(all->m, all->d, &b->blocks[k].path);
+        }
+    }
+}
+
+// Y = L^-1 A' of all rows, and what the last step has left for them, while they are at hand.
+static void half_solve_and_recall(const ItmModel* m, ItmData* d)
+{
+    ItmBounded* b = d->bounded;
+    Blocks all = {m, d};
+    if (b->pool != NULL && !b->has_Y) {
+        itm_pool_run(b->pool, half_solve_some, &all, (b->nblock + BLOCK_CHUNK - 1) / BLOCK_CHUNK);
+    }
+    for (int k = 0; k < b->nblock; k++) {
+        const ItmBoundBlock* block = &b->blocks[k];
+        if (!b->has_Y && (b->pool == NULL || !itm_mass_has_root_leaves_only(m, &block->path))) {
+            half_solve(m, d, &block->path);
+        }
+        recall(m, d, block);
+    }
+    b->has_Y = true;
+}
+
 ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
@@ -622,14 +789,7 @@ ItmStatus itm_bounded_begin(const ItmModel* m, ItmData* d)
     if (b->is_overfull) {
         return fail_overfull(m, d);
     }
-    for (int k = 0; k < b->nblock; k++) {
-        const ItmRowBlock* path = &b->blocks[k].path;
-        if (!b->has_Y) {
-            itm_mass_half_solve(m, d, b->Y + path->y_adr, path, b->cov + path->cov_adr);
-        }
-        recall(m, d, &b->blocks[k]);
-    }
-    b->has_Y = true;
+    half_solve_and_recall(m, d);
     memset(b->x_correction, 0, sizeof(double) * (size_t)b->nrow);
     find_islands(m, b);
     d->info.nisland = b->islands.count;
@@ -650,7 +810,7 @@ static double find_turn(const ItmModel* m, const ItmData* d, int i, double h, do
 static void set_mid_rates(const ItmModel* m, ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    double *turn = d->rows.x, *v = d->x2, *rate = b->islands.sweep.change;
+    double *turn = d->rows.x, *v = d->x2, *rate = b->work.sweep.change;
     for (int i = 0; i < m->nrow; i++) {
         turn[i] = find_turn(m, d, i, b->step.h, b->step.since);
     }
@@ -689,7 +849,7 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
 static void respond_to_hits(const ItmModel* m, ItmData* d, double* way, double* reaction, bool is_late)
 {
     ItmBounded* b = d->bounded;
-    double* x = b->islands.sweep.change;
+    double* x = b->work.sweep.change;
     for (int i = 0; i < b->nrow; i++) {
         x[i] = is_late ? b->rows[i].late : b->rows[i].hit;
     }
@@ -760,15 +920,12 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
 
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since)
 {
-    ItmBounded* b = d->bounded;
     ItmStatus status = itm_bounded_begin(m, d);
     if (status != ITM_OK) {
         return status;
     }
     itm_bounded_set_offsets(m, d, v, h, since);
-    for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
-        status = itm_bounded_solve_island(m, d, b->islands.head[b->islands.names[i]]);
-    }
+    status = itm_bounded_solve_islands(m, d);
     if (status == ITM_OK) {
         itm_bounded_finish(m, d, v, correction);
     }

@@ -24,9 +24,10 @@ ItmStatus itm_bounded_solve_rows(const ItmModel* m, ItmData* d, const ItmRowProb
 // itm_row_correct with the options of the model.
 ItmStatus itm_bounded_correct(ItmData* d, const ItmRowProblem* problem, ItmMlcpWorkspace* workspace,
                               const double* drift, int* list, double* S, int* count);
-// Impulses of one island for the step of itm_bounded_set_offsets.
-ItmStatus itm_bounded_solve_island(const ItmModel* m, ItmData* d, int head);
-// The same for the assembled island b->island, without position correction.
+// Impulses of all islands but those that are in an interface model, for the step of itm_bounded_set_offsets. Threads of b->pool solve several
+// at a time; results, report and error do not depend on how many.
+ItmStatus itm_bounded_solve_islands(const ItmModel* m, ItmData* d);
+// The same for the assembled island b->work, without position correction.
 ItmStatus itm_bounded_solve_velocities(const ItmModel* m, ItmData* d);
 // Whether the bodies of a contact move by less than rounding of its gap in a step: drifts of moving bodies add up.
 bool itm_bounded_is_at_rest(const ItmData* d, const ItmRow* row);

@@ -56,12 +56,12 @@ static ItmStatus solve(const ItmModel* m, ItmData* d, const double* v)
     ItmStatus status = itm_bounded_begin(m, d);
     itm_bounded_multiply(m, d, b->v_after, v);
     for (int i = 0; i < b->islands.count && status == ITM_OK; i++) {
-        int head = b->islands.head[b->islands.names[i]], n = itm_bounded_number_rows(b, head);
+        int head = b->islands.head[b->islands.names[i]], n = itm_bounded_number_rows(b, &b->work, head);
         for (int k = 0; k < b->nrow && n > b->capacity.island; k++) {
             b->x[k] = 0.0;  // the solve of the step reports that there are too many
         }
         if (n <= b->capacity.island) {
-            itm_bounded_assemble(m, d, head, n);
+            itm_bounded_assemble(m, d, &b->work, head, n);
             status = itm_bounded_solve_velocities(m, d);
         }
     }
@@ -90,7 +90,7 @@ ItmStatus itm_clearance_projection_run(const ItmModel* m, ItmData* d, double* v)
         return status;
     }
     // work with the velocities before the joints were projected, because both belong to the same end of a step
-    double* before = b->islands.sweep.change;
+    double* before = b->work.sweep.change;
     itm_bounded_multiply(m, d, before, d->v_raw);
     for (int i = 0; i < b->nrow; i++) {
         b->projection.x[i] = b->x[i];

@@ -85,7 +85,7 @@ ItmStatus itm_variable_create(const ItmModel* m, ItmData* d, ItmError* error)
     lay_out(m, d, s);
     d->variable = s;
     if (d->bounded != NULL) {
-        s->search.workspace = d->bounded->workspace;
+        s->search.workspace = d->bounded->work.workspace;
         d->bounded->step.feeds_gaps_back = true;
         d->bounded->step.feed_time = get_smallest_step(d);
     }
@@ -198,7 +198,7 @@ static bool assemble_all(const ItmModel* m, ItmData* d)
     for (int k = 0; k < b->nblock; k++) {
         b->blocks[k].next = k + 1 < b->nblock ? k + 1 : ITM_NONE;
     }
-    itm_bounded_assemble(m, d, 0, itm_bounded_number_rows(b, 0));
+    itm_bounded_assemble(m, d, &b->work, 0, itm_bounded_number_rows(b, &b->work, 0));
     return true;
 }
 
@@ -227,7 +227,7 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             s->search.N[(size_t)i * (size_t)n + (size_t)j] =
-                b->islands.problem.H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
+                b->work.problem.H[(size_t)s->rows[i] * (size_t)b->nrow + (size_t)s->rows[j]];
         }
     }
     for (int k = 0; n > 0 && k < 3; k++) {

@@ -194,6 +194,24 @@ static void joints_have_limits_and_friction(void** state)
     done(&r);
 }
 
+// A section cosim is about macro steps, but for the threads that share the contacts of a mechanism.
+static void threads_alone_leave_the_step_of_the_run(void** state)
+{
+    (void)state;
+    static const char* const SECTIONS[] = {"", "cosim: {threads: 2}\n", "cosim: {threads: 2, macro_step: 4 ms}\n"};
+    for (int i = 0; i < 3; i++) {
+        char text[200];
+        ItmModelFile* file = NULL;
+        ItmError error = {0};
+        snprintf(text, sizeof text, "multibody: {bodies: {ball: {mass: 1, inertia: [1, 1, 1]}}}\n%s", SECTIONS[i]);
+        CHECK_OK(itm_file_parse(&file, text, strlen(text), "model.yaml", NULL, 0, &error), &error);
+        assert_int_equal(file->cosim.options.nthread, i == 0 ? 1 : 2);
+        assert_true(file->run.step.step == (i < 2 ? 1e-3 : 4e-3));
+        assert_true(file->cosim.options.macro_step == file->run.step.step);
+        itm_file_destroy(file);
+    }
+}
+
 static void overrides_reach_contact(void** state)
 {
     (void)state;
@@ -375,6 +393,7 @@ int main(void)
         cmocka_unit_test(shapes_without_volume_are_refused),
         cmocka_unit_test(laws_of_contact_are_checked),
         cmocka_unit_test(limits_are_checked),
+        cmocka_unit_test(threads_alone_leave_the_step_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

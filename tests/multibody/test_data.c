@@ -64,12 +64,13 @@ static void stepping_allocates_nothing(void** state)
 static void stepping_with_contact_allocates_nothing(void** state)
 {
     (void)state;
-    // single bricks are solved densely, a wall by sweeps
-    for (int i = 0; i < 2; i++) {
+    // single bricks are solved densely, a wall by sweeps; by one thread and by three
+    for (int i = 0; i < 4; i++) {
         ItmModel* m = NULL;
         ItmError error = {0};
-        CHECK_OK(i == 0 ? itm_floor_build(&m, 10, &error) : itm_wall_build(&m, 50, &error), &error);
+        CHECK_OK(i % 2 == 0 ? itm_floor_build(&m, 10, &error) : itm_wall_build(&m, 50, &error), &error);
         ItmData* d = create(m, ITM_STEPPER_EULER);
+        CHECK_OK(itm_data_set_threads(m, d, i < 2 ? 1 : 3), itm_data_get_error(d));
         long before = allocations;
         advance(m, d, 20);
         assert_true(itm_data_get_step_info(d).ncontact > 0);

@@ -319,8 +319,15 @@ void itm_read_cosim(ItmReader* r, const ItmNode* node)
     if (node == NULL || r->status != ITM_OK) {
         return;
     }
-    cosim->place = itm_reader_get_place(r, node);
     itm_reader_get_map(r, node, "cosim", KEYS, NKEY, v);
+    // threads alone make no macro steps: a mechanism on its own keeps its step
+    bool has_steps = false;
+    for (int i = 0; i < NKEY; i++) {
+        has_steps = has_steps || (v[i] != NULL && i != THREADS);
+    }
+    if (has_steps) {
+        cosim->place = itm_reader_get_place(r, node);
+    }
     ItmCosimOptions* o = &cosim->options;
     o->macro_step = itm_reader_get_real(r, v[MACRO_STEP], ITM_DIM_TIME, o->macro_step);
     if (r->status == ITM_OK && !(o->macro_step > 0.0)) {

@@ -1,7 +1,7 @@
 #include "check.h"
 
 #include "base/clock.h"
-#include "cosim/pool.h"
+#include "base/pool.h"
 
 enum { MOST_JOBS = 9 };
 
@@ -51,6 +51,54 @@ static void every_job_is_done_once_when_the_call_returns(void** state)
     }
 }
 
+typedef struct Nested {
+    ItmPool* pool;
+    Tally tally[MOST_JOBS];
+} Nested;
+
+static void run_inner(void* context, int job)
+{
+    Nested* nested = context;
+    itm_pool_run(nested->pool, count_job, &nested->tally[job], MOST_JOBS);
+}
+
+// The threads are busy: the job does its jobs itself. Where the outer call has one job alone they are not.
+static void a_job_may_run_jobs_of_its_own(void** state)
+{
+    (void)state;
+    Nested nested = {.pool = itm_pool_create(3)};
+    assert_non_null(nested.pool);
+    assert_int_equal(itm_pool_get_size(nested.pool), 3);
+    assert_int_equal(itm_pool_get_size(NULL), 1);
+    for (int call = 0; call < 500; call++) {
+        itm_pool_run(nested.pool, run_inner, &nested, call % 2 == 0 ? MOST_JOBS : 1);
+    }
+    for (int outer = 0; outer < MOST_JOBS; outer++) {
+        for (int job = 0; job < MOST_JOBS; job++) {
+            assert_int_equal(nested.tally[outer].done[job], outer == 0 ? 500 : 250);
+        }
+    }
+    itm_pool_destroy(nested.pool);
+}
+
+static void hold_up(void* context, int job)
+{
+    (void)context;
+    wait_for(job == 0 ? 0.0 : 3e-3);
+}
+
+// The caller sleeps while others do the last jobs: a pool of many threads whose jobs wait leaves the processors to them.
+static void the_caller_is_woken_when_the_last_job_is_done(void** state)
+{
+    (void)state;
+    ItmPool* pool = itm_pool_create(4);
+    assert_non_null(pool);
+    for (int call = 0; call < 20; call++) {
+        itm_pool_run(pool, hold_up, NULL, 4);
+    }
+    itm_pool_destroy(pool);
+}
+
 static void a_pool_that_never_worked_ends(void** state)
 {
     (void)state;
@@ -74,6 +122,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_is_done_once_when_the_call_returns),
+        cmocka_unit_test(a_job_may_run_jobs_of_its_own),
+        cmocka_unit_test(the_caller_is_woken_when_the_last_job_is_done),
         cmocka_unit_test(a_pool_that_never_worked_ends),
         cmocka_unit_test(without_a_pool_jobs_follow_each_other),
     };

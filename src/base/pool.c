@@ -3,21 +3,23 @@
 // a ticket that holds how many there are and which is next, by compare and exchange: whoever takes one may rely on what belongs to it until
 // it is done. The caller waits for jobs, not for threads: one that sleeps, or that the machine gives no processor, costs nothing but its
 // help.
-#include "cosim/pool.h"
+//
+// Calls follow each other within microseconds, waking a thread takes tens of them: so threads look out for a while before they sleep. Where
+// that is in vain again and again they look out ever shorter, because other work could use the processor.
+#include "base/pool.h"
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-// Phases of macro steps follow each other within microseconds, waking a thread takes tens of them: so threads look out for that long
-// before they sleep.
-#define LOOK_OUT 100e-6  // s
-#define LOOKS 50         // between two looks at the clock
+#define LOOK_OUT 100e-6      // s, at most
+#define LEAST_LOOK_OUT 3e-6  // s
+#define LOOKS 50             // between two looks at the clock
 
 #define CACHE_LINE 64
 
@@ -31,6 +33,7 @@ typedef struct Thread {
     pthread_t id;
     ItmPool* pool;
     int index;
+    double look_out;  // s
 } Thread;
 
 struct ItmPool {
@@ -39,11 +42,14 @@ struct ItmPool {
     Thread* threads;  // besides the caller                      (nshare - 1)
     int nthread;      // of them that run
     pthread_mutex_t mutex;
-    pthread_cond_t wake;
+    pthread_cond_t wake;  // jobs are there
+    pthread_cond_t done;  // all jobs of the call are done
     atomic_bool is_ending;
     ItmJob* job;  // of the present call, as the following
     void* context;
-    atomic_int ndone;    // jobs
+    atomic_int ndone;     // jobs
+    atomic_bool is_busy;  // a call is going on
+    atomic_bool is_caller_asleep;
     atomic_int nasleep;  // threads that have to be woken
 };
 
@@ -98,22 +104,31 @@ static void work(ItmPool* pool, int own)
     for (int i = 0; i < pool->nshare; i++) {
         ndone += work_on(pool, (own + i) % pool->nshare);
     }
-    if (ndone > 0) {
-        atomic_fetch_add(&pool->ndone, ndone);
+    if (ndone == 0) {
+        return;
+    }
+    // the caller notes that it sleeps before it looks at the number for the last time: one of us sees the other
+    atomic_fetch_add(&pool->ndone, ndone);
+    if (atomic_load(&pool->is_caller_asleep)) {
+        pthread_mutex_lock(&pool->mutex);
+        pthread_cond_signal(&pool->done);
+        pthread_mutex_unlock(&pool->mutex);
     }
 }
 
-static void wait_for_jobs(ItmPool* pool)
+static void wait_for_jobs(ItmPool* pool, double* look_out)
 {
     double start = itm_clock();
-    while (itm_clock() - start < LOOK_OUT) {
+    while (itm_clock() - start < *look_out) {
         for (int i = 0; i < LOOKS; i++) {
             if (has_job(pool) || atomic_load(&pool->is_ending)) {
+                *look_out = fmin(2.0 * *look_out, LOOK_OUT);
                 return;
             }
             relax();
         }
     }
+    *look_out = fmax(0.5 * *look_out, LEAST_LOOK_OUT);
     pthread_mutex_lock(&pool->mutex);
     atomic_fetch_add(&pool->nasleep, 1);
     while (!has_job(pool) && !atomic_load(&pool->is_ending)) {
@@ -136,10 +151,10 @@ static void wake_sleepers(ItmPool* pool)
 
 static void* serve(void* argument)
 {
-    const Thread* thread = argument;
+    Thread* thread = argument;
     while (!atomic_load(&thread->pool->is_ending)) {
         work(thread->pool, thread->index);
-        wait_for_jobs(thread->pool);
+        wait_for_jobs(thread->pool, &thread->look_out);
     }
     return NULL;
 }
@@ -147,7 +162,7 @@ static void* serve(void* argument)
 static bool start_thread(ItmPool* pool)
 {
     Thread* thread = &pool->threads[pool->nthread];
-    *thread = (Thread){.pool = pool, .index = pool->nthread + 1};
+    *thread = (Thread){.pool = pool, .index = pool->nthread + 1, .look_out = LOOK_OUT};
     bool is_running = pthread_create(&thread->id, NULL, serve, thread) == 0;
     pool->nthread += is_running;
     return is_running;
@@ -163,6 +178,7 @@ ItmPool* itm_pool_create(int nthread)
     pool->shares = aligned_alloc(CACHE_LINE, sizeof *pool->shares * (size_t)nthread);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pthread_cond_init(&pool->done, NULL);
     bool has_memory = pool->threads != NULL && pool->shares != NULL;
     pool->nshare = has_memory ? nthread : 0;
     for (int i = 0; i < pool->nshare; i++) {
@@ -189,6 +205,7 @@ void itm_pool_destroy(ItmPool* pool)
     for (int i = 0; i < pool->nthread; i++) {
         pthread_join(pool->threads[i].id, NULL);
     }
+    pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->wake);
     pthread_mutex_destroy(&pool->mutex);
     free(pool->threads);
@@ -196,26 +213,38 @@ void itm_pool_destroy(ItmPool* pool)
     free(pool);
 }
 
+int itm_pool_get_size(const ItmPool* pool)
+{
+    return pool != NULL ? pool->nshare : 1;
+}
+
 // The last jobs are being done by others: usually for about as long as ours took.
 static void wait_for_others(ItmPool* pool, int njob)
 {
     double start = itm_clock();
-    while (atomic_load(&pool->ndone) < njob) {
+    while (atomic_load(&pool->ndone) < njob && itm_clock() - start < LOOK_OUT) {
         relax();
-        if (itm_clock() - start > LOOK_OUT) {
-            sched_yield();
+    }
+    if (atomic_load(&pool->ndone) < njob) {
+        pthread_mutex_lock(&pool->mutex);
+        atomic_store(&pool->is_caller_asleep, true);
+        while (atomic_load(&pool->ndone) < njob) {
+            pthread_cond_wait(&pool->done, &pool->mutex);
         }
+        atomic_store(&pool->is_caller_asleep, false);
+        pthread_mutex_unlock(&pool->mutex);
     }
 }
 
 void itm_pool_run(ItmPool* pool, ItmJob* job, void* context, int njob)
 {
-    if (pool == NULL || njob < 2) {
+    if (pool == NULL || njob < 2 || atomic_load(&pool->is_busy)) {
         for (int i = 0; i < njob; i++) {
             job(context, i);
         }
         return;
     }
+    atomic_store(&pool->is_busy, true);
     pool->job = job;
     pool->context = context;
     atomic_store(&pool->ndone, 0);
@@ -226,4 +255,5 @@ void itm_pool_run(ItmPool* pool, ItmJob* job, void* context, int njob)
     wake_sleepers(pool);
     work(pool, 0);
     wait_for_others(pool, njob);
+    atomic_store(&pool->is_busy, false);
 }
