@@ -280,8 +280,8 @@ static void measure_threads(const Yard* yard)
         seconds[1] = fmin(seconds[1], run_threads(yard, 2, &two, &size[1]));
     }
     bool is_same = size[0] == size[1] && memcmp(one, two, size[0]) == 0;
-    printf("%3d cranes, two threads            %8.2f times as fast as one, %s bits              goal %.1f\n", yard->ncrane,
-           seconds[0] / seconds[1], is_same ? "identical" : "DIFFERENT", yard->goal);
+    printf("%3d cranes, two threads            %8.2f times as fast as one, %s bits              goal %.1f\n",
+           yard->ncrane, seconds[0] / seconds[1], is_same ? "identical" : "DIFFERENT", yard->goal);
     free(one);
     free(two);
 }
