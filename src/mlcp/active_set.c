@@ -255,10 +255,10 @@ static bool turn_slip(ItmActiveSet* set, double tolerance)
 
 #define MOST_TURNS 6
 
-bool itm_active_set_try(ItmActiveSet* set, double tolerance)
+// From the guess in problem->x.
+static Verdict try_from(ItmActiveSet* set, double tolerance)
 {
     const ItmRowProblem* p = set->problem;
-    itm_active_set_factor(set);
     Verdict verdict = TURNS;
     for (int k = 0; k < MOST_TURNS && verdict == TURNS; k++) {
         itm_active_set_solve(set, p->x, p->b, 1.0);
@@ -267,6 +267,32 @@ bool itm_active_set_try(ItmActiveSet* set, double tolerance)
         if (verdict == TURNS && !turn_slip(set, tolerance)) {
             verdict = FAILS;
         }
+    }
+    return verdict;
+}
+
+// Whether only friction can be redundant: all normals that push are compliant, and their impulses determined.
+static bool has_compliant_normals(const ItmActiveSet* set)
+{
+    for (int k = 0; k < set->nactive; k++) {
+        const ItmRow* row = &set->problem->rows[set->active[k]];
+        if (itm_row_is_unilateral(row) && row->omega == 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool itm_active_set_try(ItmActiveSet* set, double tolerance)
+{
+    const ItmRowProblem* p = set->problem;
+    itm_active_set_factor(set);
+    Verdict verdict = try_from(set, tolerance);
+    if (verdict == FAILS && has_compliant_normals(set)) {
+        // friction of least norm may be within cones that friction near the last one has left
+        memset(p->x, 0, sizeof(double) * (size_t)p->n);
+        itm_active_set_solve(set, p->x, p->b, 1.0);  // once more below: from none, the enlarged diagonal shows
+        verdict = try_from(set, tolerance);
     }
     return verdict == AGREES;
 }

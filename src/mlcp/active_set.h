@@ -41,7 +41,7 @@ void itm_active_set_solve_active(const ItmActiveSet* set, double* x);
 // Impulses x that make the rates b + H x of the active rows vanish, starting from what x is; rows at a bound have bound_share times it.
 // problem->w is overwritten.
 void itm_active_set_solve(ItmActiveSet* set, double* x, const double* b, double bound_share);
-// Impulses x (n), from none, that answer a unit rate of active row i.
+// Impulses x (n), from none, that cancel a unit rate of active row i.
 void itm_active_set_respond(ItmActiveSet* set, double* x, int i);
 // w = b + H x of all rows
 void itm_active_set_compute_rates(const ItmActiveSet* set, double* w, const double* b, const double* x);
