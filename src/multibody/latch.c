@@ -180,7 +180,8 @@ void itm_latch_apply_events(const ItmModel* m, ItmData* d)
     }
     // decimal times and steps are not exact in binary
     double now = itm_data_get_time(d) + 1e-9 * d->options.step;
-    int first = (int)*d->next_event, next = first;
+    double stored = *d->next_event;  // a foreign state may have any number
+    int first = stored >= 0.0 && stored <= m->nevent ? (int)stored : m->nevent, next = first;
     while (next < m->nevent && m->events[next].time <= now) {
         next++;
     }
