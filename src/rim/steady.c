@@ -142,14 +142,21 @@ static void list_checks(ItmRimContacts* r)
     }
 }
 
+#define SOLVES 4  // that a micro step by trials takes
+
+// Maps of compliant rows take as many solves as there are rows: the rest of the macro step must be worth it.
+static bool pays(const ItmRim* rim, double h)
+{
+    return SOLVES * (rim->H - rim->tau) > rim->contacts.steady.ncompliant * h;
+}
+
 void itm_rim_steady_begin(ItmRim* rim, double h, const double* lambda)
 {
     ItmRimContacts* r = &rim->contacts;
     ItmRimSteady* s = &r->steady;
     int n = rim->n, nc = r->problem.n;
     s->is_on = false;
-    // maps of compliant rows take as many solves as there are rows: they must serve for more than one
-    if (!rests(rim) || (s->ncompliant > 0 && (r->has_bounces || r->nserved == 0))) {
+    if (!rests(rim) || (s->ncompliant > 0 && (r->has_bounces || r->nserved == 0 || !pays(rim, h)))) {
         return;
     }
     double *b = r->problem.x_other, *x = r->problem.x;
