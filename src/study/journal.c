@@ -142,7 +142,8 @@ ItmStatus itm_study_open_journal(ItmStudy* s, const char* path, bool resume, Itm
     if (status != ITM_OK) {
         return status;
     }
-    s->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    // a pipe that somebody else put there is refused, not waited for
+    s->journal = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (s->journal < 0) {
         return fail_file(error, path, "write");
     }

@@ -162,6 +162,9 @@ tables_are_the_same_for_any_number_of_jobs_and_shards() {
     expect 0 "$interim" rerun parts.csv --run 2 -q
     expect 0 "$interim" study study.yaml -q -o parts.csv --resume
     same one parts
+    mkfifo pipe.journal
+    expect 1 timeout -k 1 20 "$interim" study study.yaml -q -o pipe.csv
+    err_has "cannot write 'pipe.journal'"
     [ "$(wc -l <parts.journal)" -eq 61 ] || fail "$(wc -l <parts.journal) lines in the journal"
     expect 1 "$interim" study study.yaml -o parts.csv --shard 4/3
     err_has "PART/PARTS"
