@@ -56,6 +56,13 @@ static bool load_model(Rerun* r, const AppArguments* arguments)
                 r->provenance->path, r->provenance->model);
         return false;
     }
+    if (given == NULL && !itm_file_is_below(path, arguments->sandbox)) {
+        fprintf(
+            stderr,
+            "interim: the results refer to '%s', which is no file below the sandbox '%s'; give the model with --model\n",
+            r->provenance->path, arguments->sandbox);
+        return false;
+    }
     ItmError error = {0};
     const char* model = given != NULL ? given : path;
     if (itm_file_load_below(&r->file, model, arguments->sandbox, (const char* const*)r->provenance->settings,

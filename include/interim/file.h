@@ -184,6 +184,8 @@ ITM_API ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, con
 // The same from memory; `name` is the file name in messages.
 ITM_API ItmStatus itm_file_parse(ItmModelFile** file, const char* text, size_t length, const char* name,
                                  const char* const* overrides, int noverride, ItmError* error);
+// Whether `path` is a file or folder below the folder `root`, symbolic links resolved; root NULL: true. For paths that a foreign file names.
+ITM_API bool itm_file_is_below(const char* path, const char* root);
 // JSON Schema (draft 7) of model files, as text: keys, types, words, and the description of each, for editors. Static.
 ITM_API const char* itm_file_get_schema(void);
 // Fill the subsystem `name` of type `external`: itm_file_create_cosim and itm_file_create_builder call `make` with `context` for

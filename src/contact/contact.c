@@ -21,9 +21,10 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     c->margins = ITM_TAKE(&c->arena, double, n);
     c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
     // boxes overlap more often than shapes touch
-    itm_broad_init(&c->broad, &c->arena, c->filters, n, 4 * c->capacity);
-    c->points = ITM_TAKE(&c->arena, ItmContactPoint, ITM_CONTACT_BATCH * ITM_NARROW_MAX_POINTS);
-    c->npoint = ITM_TAKE(&c->arena, signed char, ITM_CONTACT_BATCH);
+    int npair = 4 * c->capacity, nbatch = npair < ITM_CONTACT_BATCH ? npair : ITM_CONTACT_BATCH;
+    itm_broad_init(&c->broad, &c->arena, c->filters, n, npair);
+    c->points = ITM_TAKE(&c->arena, ItmContactPoint, nbatch * ITM_NARROW_MAX_POINTS);
+    c->npoint = ITM_TAKE(&c->arena, signed char, nbatch);
 }
 
 size_t itm_contact_measure_data(const ItmModel* m)

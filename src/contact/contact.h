@@ -60,8 +60,8 @@ typedef struct ItmContactData {
     double*     margins;        // (ncollider) m
     ItmBroadFilter* filters;    // groups, masks and bodies of the shapes (ncollider)
     ItmBroad    broad;
-    ItmContactPoint* points;    // of the pairs that are being examined, chunk by chunk (ITM_CONTACT_BATCH x ITM_NARROW_MAX_POINTS)
-    signed char* npoint;        // of each of them; ITM_NARROW_INVALID            (ITM_CONTACT_BATCH)
+    ItmContactPoint* points;    // of the pairs that are being examined, chunk by chunk (ITM_CONTACT_BATCH, or all pairs, x ITM_NARROW_MAX_POINTS)
+    signed char* npoint;        // of each of them; ITM_NARROW_INVALID            (ITM_CONTACT_BATCH, or all pairs)
     ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
     int         lost_first, lost_second; // the first pair that did not fit, or ITM_NONE

@@ -690,39 +690,11 @@ void itm_rows_spread(const ItmModel* m, const ItmData* d, double* y, const doubl
     }
 }
 
-// y += Y' lambda over the velocities of one body   Y (nrow x n) in rows of ny
-static inline void add_image(double* restrict y, const double* restrict Y, const double* restrict lambda, int nrow,
-                             int ny, int n)
-{
-    for (int k = 0; k < n; k++) {
-        double sum = y[k];
-        for (int i = 0; i < nrow; i++) {
-            sum += Y[i * ny + k] * lambda[i];
-        }
-        y[k] = sum;
-    }
-}
-
 void itm_rows_apply(const ItmModel* m, ItmData* d, double* v, const double* lambda)
 {
     // M^-1 A' lambda = L^-T (Y' lambda)
     memset(d->mass.y, 0, sizeof(double) * (size_t)m->nv);
-    for (int k = 0; k < m->nblock; k++) {
-        const ItmRowBlock* block = &m->blocks[k];
-        const double* Y = d->rows.Y + block->y_adr;
-        for (int j = 0; j < block->npath; j++) {
-            const ItmBody* body = &m->bodies[block->path[j]];
-            double* y = d->mass.y + body->v_adr;
-            if (body->nv == 6 && block->nrow == 5) {
-                add_image(y, Y, lambda + block->row, 5, block->ny, 6);
-            } else if (body->nv == 1 && block->nrow == 2) {
-                add_image(y, Y, lambda + block->row, 2, block->ny, 1);
-            } else {
-                add_image(y, Y, lambda + block->row, block->nrow, block->ny, body->nv);
-            }
-            Y += body->nv;
-        }
-    }
+    itm_rows_spread(m, d, d->mass.y, lambda, 1.0);
     itm_mass_solve_upper(m, d, d->x4);
     for (int i = 0; i < m->nv; i++) {
         v[i] += d->x4[i];

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/guard.h"
+#include "interim/file.h"
 #include "io/csv.h"
 #include "io/json.h"
 #include "io/text.h"
@@ -223,6 +224,14 @@ static ItmStatus create_from_node(ItmStudy** study, const ItmNode* root, const c
     const ItmNode* list = itm_json_find(root, "settings");
     const char* path = itm_json_get_text(root, "study");
     const char* file = itm_json_get_text(root, "reference_file");
+    const char* const named[] = {path[0] != '\0' ? path : itm_json_get_text(root, "model"), file};
+    for (int i = 0; i < 2; i++) {
+        if (named[i][0] != '\0' && !itm_file_is_below(named[i], folder)) {
+            return itm_error_set(error, ITM_ERR_INPUT, "itm_study_create_from_journal", NULL,
+                                 "the journal refers to '%.200s', which is no file below the sandbox '%.200s'",
+                                 named[i], folder);
+        }
+    }
     int count = 0, most = list != NULL ? list->count : 0;
     const char** settings = calloc((size_t)most + 1, sizeof *settings);
     if (settings == NULL) {

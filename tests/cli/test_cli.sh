@@ -695,7 +695,6 @@ check_names_what_overlaps_and_what_is_too_heavy() {
     out_has "solver lemke does not support friction cone"
 }
 
-# What starts impossibly recovers, or ends with status 2 (a bad model: 1) and a reason, with numbers in all its rows.
 # A model of a stranger reads files below its folder only, symbolic links resolved.
 sandbox_keeps_models_in_their_folder() {
     mkdir in
@@ -715,10 +714,17 @@ sandbox_keeps_models_in_their_folder() {
     rm in/terrain.csv
     cp secret.csv in/terrain.csv
     expect 0 "$interim" check in/terrain.yaml --sandbox in
+    # a model that results name, too
+    mkdir cell
+    expect 0 "$interim" run -q in/terrain.yaml --until 10ms -o results.csv
+    expect 0 "$interim" rerun results.csv --sandbox in
+    expect 1 "$interim" rerun results.csv --sandbox cell
+    err_has "which is no file below the sandbox 'cell'; give the model with --model"
     expect 1 "$interim" check in/terrain.yaml --sandbox nowhere
     err_has "there is no folder 'nowhere'"
 }
 
+# What starts impossibly recovers, or ends with status 2 (a bad model: 1) and a reason, with numbers in all its rows.
 hostile_models_end_well() {
     for file in "$source"/tests/cli/hostile/*.yaml; do
         case ${file##*/} in recovers-*) want=0 ;; breaks-*) want=2 ;; *) want=1 ;; esac

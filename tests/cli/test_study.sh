@@ -156,6 +156,9 @@ tables_are_the_same_for_any_number_of_jobs_and_shards() {
     mv away parts.shard2of3.journal
     expect 1 "$interim" sweep merge parts.csv
     err_has "the parts of 'parts.csv' are those of a study; use: interim study merge"
+    mkdir cell
+    expect 1 "$interim" study merge parts.csv --sandbox cell
+    err_has "which is no file below the sandbox 'cell'"
     expect 0 "$interim" study merge parts.csv -q
     same one parts
     # the whole can be repeated, and has nothing left to do

@@ -1,3 +1,4 @@
+#define _XOPEN_SOURCE 700  // realpath
 #include "io/model/file.h"
 
 #include "base/error.h"
@@ -405,6 +406,20 @@ ItmStatus itm_file_load(ItmModelFile** file, const char* path, const char* const
                         ItmError* error)
 {
     return itm_file_load_below(file, path, NULL, overrides, noverride, error);
+}
+
+bool itm_file_is_below(const char* path, const char* root)
+{
+    if (root == NULL || path == NULL) {
+        return path != NULL;
+    }
+    char *folder = realpath(root, NULL), *real = realpath(path, NULL);
+    size_t n = folder != NULL ? strlen(folder) : 0;
+    bool is_below = folder != NULL && real != NULL &&
+                    (strcmp(folder, "/") == 0 || (strncmp(real, folder, n) == 0 && real[n] == '/'));
+    free(folder);
+    free(real);
+    return is_below;
 }
 
 ItmStatus itm_file_load_below(ItmModelFile** file, const char* path, const char* root, const char* const* overrides,

@@ -420,13 +420,11 @@ void itm_reader_keep_reference(ItmReader* r, const char* name, const char* path)
 static char* confine(ItmReader* r, char* path, const char* name)
 {
     char* root = realpath(r->root, NULL);
-    char* real = root != NULL ? realpath(path, NULL) : NULL;
-    size_t n = root != NULL ? strlen(root) : 0;
-    bool is_below = real != NULL && (strcmp(root, "/") == 0 || (strncmp(real, root, n) == 0 && real[n] == '/'));
+    char* real = itm_file_is_below(path, r->root) ? realpath(path, NULL) : NULL;
     if (root == NULL) {
         r->status =
             itm_error_set(r->error, ITM_ERR_IO, "itm_file_load_below", NULL, "there is no folder '%.200s'", r->root);
-    } else if (!is_below) {
+    } else if (real == NULL) {
         r->status =
             itm_error_set(r->error, ITM_ERR_INPUT, "itm_file_load_below", NULL,
                           "the model refers to '%.200s', which is no file below the sandbox '%.200s'", name, r->root);
@@ -434,10 +432,6 @@ static char* confine(ItmReader* r, char* path, const char* name)
     }
     free(path);
     free(root);
-    if (!is_below) {
-        free(real);
-        real = NULL;
-    }
     return real;
 }
 
