@@ -116,7 +116,7 @@ static void add_piece(ItmScene* scene, int n, int i)
 {
     double p[3];
     itm_pile_get_position(n, i, p);
-    char name[16];
+    char name[24];
     snprintf(name, sizeof name, "piece%d", i);
     ItmBodyDef body = itm_default_body_def();
     double I = ITM_PILE_MASS * ITM_PILE_SIZE * ITM_PILE_SIZE / 6.0;
