@@ -25,6 +25,20 @@ static ItmStatus fail_file(ItmError* error, const char* path, const char* what)
                          strerror(errno));
 }
 
+// The text of a journal; nobody writes into a pipe or a device of its name, and reading would wait for ever.
+static char* read_regular(const char* path, size_t* size)
+{
+    struct stat about;
+    if (stat(path, &about) != 0) {
+        return NULL;
+    }
+    if (!S_ISREG(about.st_mode)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    return itm_csv_read_file(path, size);
+}
+
 static bool write_line(int descriptor, const char* text)
 {
     // one call, so that lines are whole also where the process dies between two
@@ -99,7 +113,7 @@ static ItmStatus take_lines(ItmStudy* s, char* text, const char* path, size_t* e
 // size: of the file; end: as above.
 static ItmStatus read_journal(ItmStudy* s, const char* path, size_t* size, size_t* end, ItmError* error)
 {
-    char* text = itm_csv_read_file(path, size);
+    char* text = read_regular(path, size);
     if (text == NULL) {
         return fail_file(error, path, "read");
     }
@@ -273,7 +287,7 @@ ItmStatus itm_study_create_from_journal(ItmStudy** study, const char* path, cons
     ITM_GUARD(study != NULL && path != NULL, ITM_ERR_ARGUMENT);
     *study = NULL;
     size_t size = 0;
-    char* text = itm_csv_read_file(path, &size);
+    char* text = read_regular(path, &size);
     if (text == NULL) {
         return fail_file(error, path, "read");
     }

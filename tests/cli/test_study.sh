@@ -168,6 +168,9 @@ tables_are_the_same_for_any_number_of_jobs_and_shards() {
     mkfifo pipe.journal
     expect 1 timeout -k 1 20 "$interim" study study.yaml -q -o pipe.csv
     err_has "cannot write 'pipe.journal'"
+    mkfifo pipe.shard1of1.journal
+    expect 1 timeout -k 1 20 "$interim" study merge pipe.csv
+    err_has "cannot read 'pipe.shard1of1.journal'"
     [ "$(wc -l <parts.journal)" -eq 61 ] || fail "$(wc -l <parts.journal) lines in the journal"
     expect 1 "$interim" study study.yaml -o parts.csv --shard 4/3
     err_has "PART/PARTS"
