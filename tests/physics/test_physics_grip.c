@@ -242,7 +242,7 @@ static void bar_turns_out_of_the_jaws_beyond_their_points(void** state)
 static void check_swinging(const Grip* g)
 {
     double drop;
-    // observed 8e-3 h^2 with own steps, and up to 3e-7 m in interface models
+    // observed 8e-3 h^2 with own steps, and up to 8e-7 m in interface models
     CHECK_NEAR(run(g, 2.0, &drop), 0.0, 1e-6 + 0.02 * g->step * g->step);
 }
 
