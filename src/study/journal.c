@@ -5,12 +5,13 @@
 #include "base/error.h"
 #include "base/guard.h"
 #include "interim/file.h"
-#include "io/csv.h"
+#include "io/bytes.h"
 #include "io/json.h"
 #include "io/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +26,15 @@ static ItmStatus fail_file(ItmError* error, const char* path, const char* what)
                          strerror(errno));
 }
 
-// The text of a journal; nobody writes into a pipe or a device of its name, and reading would wait for ever.
-static char* read_regular(const char* path, size_t* size)
+// The text of a journal; NULL: *error holds the reason. A pipe or device of its name is refused, for reading would wait for ever.
+static char* read_text(const char* path, size_t* size, ItmError* error)
 {
-    struct stat about;
-    if (stat(path, &about) != 0) {
-        return NULL;
+    const char* why = NULL;
+    char* text = itm_bytes_read(path, SIZE_MAX, size, &why);
+    if (text == NULL) {
+        itm_error_set(error, ITM_ERR_IO, "itm_study_read_journal", NULL, "cannot read '%s': %s", path, why);
     }
-    if (!S_ISREG(about.st_mode)) {
-        errno = EINVAL;
-        return NULL;
-    }
-    return itm_csv_read_file(path, size);
+    return text;
 }
 
 static bool write_line(int descriptor, const char* text)
@@ -113,9 +111,9 @@ static ItmStatus take_lines(ItmStudy* s, char* text, const char* path, size_t* e
 // size: of the file; end: as above.
 static ItmStatus read_journal(ItmStudy* s, const char* path, size_t* size, size_t* end, ItmError* error)
 {
-    char* text = read_regular(path, size);
+    char* text = read_text(path, size, error);
     if (text == NULL) {
-        return fail_file(error, path, "read");
+        return ITM_ERR_IO;
     }
     ItmStatus status = take_lines(s, text, path, end, error);
     free(text);
@@ -287,9 +285,9 @@ ItmStatus itm_study_create_from_journal(ItmStudy** study, const char* path, cons
     ITM_GUARD(study != NULL && path != NULL, ITM_ERR_ARGUMENT);
     *study = NULL;
     size_t size = 0;
-    char* text = read_regular(path, &size);
+    char* text = read_text(path, &size, error);
     if (text == NULL) {
-        return fail_file(error, path, "read");
+        return ITM_ERR_IO;
     }
     text[strcspn(text, "\n")] = '\0';
     ItmDocument doc = {0};
