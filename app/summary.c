@@ -9,6 +9,7 @@ void app_summary_note_step(AppRunSummary* s, const ItmData* data)
     ItmStepInfo info = itm_data_get_step_info(data);
     s->gap = fmax(s->gap, info.gap);
     s->ncontact = info.ncontact > s->ncontact ? info.ncontact : s->ncontact;
+    s->nasleep = info.nasleep > s->nasleep ? info.nasleep : s->nasleep;
     s->nbounded = info.nbounded > s->nbounded ? info.nbounded : s->nbounded;
     s->solver_iterations += info.solver_iterations;
     s->solver_residual = fmax(s->solver_residual, info.solver_residual);
@@ -100,6 +101,9 @@ static void print_bounds(const AppRunSummary* s, const ItmStepInfo* info)
     }
     if (s->ncontact > 0) {
         printf("  contacts     up to %d, penetration up to %.2g m\n", s->ncontact, s->penetration);
+    }
+    if (s->nasleep > 0) {
+        printf("  asleep       up to %d bodies, %d at the end\n", s->nasleep, info->nasleep);
     }
     if (s->is_verbose) {
         printf("  bounds       up to %d rows\n", s->nbounded);

@@ -12,6 +12,7 @@ typedef struct AppRunSummary {
     double energy;              // of the machine, what errors are compared with, J
     double energy_error;        // largest that was not accounted for, J
     int ncontact;               // most contacts of a step
+    int nasleep;                // most bodies that slept at a time
     int nbounded;               // most bounded rows of a step
     int nredundant;             // most rows, of joints and bounded ones, that were redundant in a row of results
     double redundant_time;      // when that was, s

@@ -138,6 +138,9 @@ typedef struct ItmContactOptions {
     double effort;          // limit per island, see ItmMlcpOptions.effort; 0: no limit
     double residual_limit;  // relative residual above which a step counts as bad
     int residual_steps;     // number of consecutive bad steps that ends the run; 0: never
+    double
+        sleep_after;  // islands of free bodies that have rested this long sleep until something reaches them, s; 0: never
+    double sleep_speed;  // a body is at rest while sqrt(2 T / m), its speed including rotation, is below this, m/s
 } ItmContactOptions;
 
 // Default options: exact cone, margin 1 mm, restitution above 1 cm/s, solver AUTO to 1e-9 with an effort of 40; 20

@@ -82,6 +82,7 @@ typedef struct ItmStepInfo {
     int nbounded;            // bounded rows: contacts, joint limits, dry friction, motors
     int nactive;             // bounded rows strictly between their bounds
     int nisland;             // independent groups of bounded rows
+    int nasleep;             // bodies that sleep, see ItmContactOptions.sleep_after
     int solver_iterations;   // of the complementarity solver, summed over islands
     double solver_residual;  // largest relative residual of an island
     int solver_redundant;   // redundant active rows, updated by itm_model_compute_outputs and itm_data_count_redundant;

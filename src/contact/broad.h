@@ -18,7 +18,7 @@ typedef struct ItmPair {
 // What a shape may collide with: a pair is tested where each one's group is in the other's mask.
 typedef struct ItmBroadFilter {
     uint32_t group, mask;
-    int body;  // shapes of one body never collide; ITM_GROUND: fixed, and fixed ones never collide either
+    int body;  // shapes of one body never collide; ITM_NONE: fixed, and fixed ones never collide either
 } ItmBroadFilter;
 
 // clang-format off

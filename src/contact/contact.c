@@ -2,6 +2,7 @@
 #include "contact/contact.h"
 #include "multibody/bounded_refine.h"
 #include "multibody/kinematics.h"
+#include "multibody/sleep.h"
 
 #include "base/error.h"
 #include "base/guard.h"
@@ -50,6 +51,10 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
         const ItmCollider* shape = &m->contact->colliders[i];
         c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->owner};
     }
+    for (int i = 0; i < m->contact->ngap; i++) {
+        itm_sleep_forbid(d, m->contact->gaps[i].body_a);
+        itm_sleep_forbid(d, m->contact->gaps[i].body_b);
+    }
     return ITM_OK;
 }
 
@@ -85,6 +90,8 @@ static void place_shapes(const ItmModel* m, ItmData* d, double h)
         data->frames[i].p = itm_vec_add(d->x[c->body], itm_mat_mul_vec(&d->R[c->body], c->frame.p));
         data->margins[i] = margin_of(m, d, c, h);
         data->boxes[i] = itm_geom_compute_aabb(c->geom, &data->frames[i], data->margins[i]);
+        // bodies that sleep are fixed, for each other and for the ground
+        data->filters[i].body = itm_sleep_is_asleep(d, c->body) ? ITM_NONE : c->owner;
     }
 }
 

@@ -66,6 +66,12 @@ static inline bool itm_row_is_unilateral(const ItmRow* row)
     return row->kind == ITM_BOUND_NORMAL || row->kind == ITM_BOUND_LIMIT || row->kind == ITM_BOUND_CLEARANCE;
 }
 
+// What a compliant row holds at a gap, K Phi^2 / 2, J.
+static inline double itm_row_compute_elastic(const ItmRow* row, double gap)
+{
+    return itm_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
+}
+
 static inline bool itm_row_is_rigid(const ItmRow* row)
 {
     return row->stiffness == 0.0 && row->damping == 0.0;

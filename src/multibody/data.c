@@ -11,6 +11,7 @@
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 #include "multibody/stiffness.h"
 
 #include <stdlib.h>
@@ -51,6 +52,10 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->next_event, 1},
         {&d->step_hint, 1},
         {&d->energy.elastic, 1},
+        {&d->sleep.rest, d->sleep.n},
+        {&d->sleep.island, d->sleep.n},
+        {&d->sleep.contact, ITM_SLEEP_CONTACT * d->sleep.n},
+        {&d->sleep.elastic, d->sleep.n},
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *parts[i].field = state != NULL ? state + used : NULL;
@@ -76,10 +81,12 @@ static void lay_out(const ItmModel* m, ItmData* d)
 {
     ItmArena* arena = &d->arena;
     int nb = m->nbody, nv = m->nv, nrow = m->nrow;
+    d->sleep.n = m->contact != NULL && m->contact_options.sleep_after > 0.0 ? nb : 0;
     d->nstate = lay_out_state(m, d, NULL);
     d->state = ITM_TAKE(arena, double, d->nstate);
     lay_out_state(m, d, d->state);
 
+    d->sleep.can_sleep = ITM_TAKE(arena, bool, d->sleep.n);
     d->x = TAKE_BODIES(arena, ItmVec3, nb);
     d->R = TAKE_BODIES(arena, ItmMat3, nb);
     d->r = TAKE_BODIES(arena, ItmVec3, nb);
@@ -196,6 +203,7 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
         d->stroke[2 * i] = -INFINITY;
         d->stroke[2 * i + 1] = INFINITY;
     }
+    itm_sleep_find_sleepers(m, d);
     d->R[ITM_NONE] = itm_mat_identity();
     for (int i = 0; i < m->nbody; i++) {
         if (m->bodies[i].mobility == ITM_MOBILIZER_FREE) {
@@ -340,6 +348,7 @@ ItmStatus itm_data_set_qv(const ItmModel* m, ItmData* d, const double* q, const 
     memcpy(d->v, v, sizeof(double) * (size_t)m->nv);
     memset(d->rows.drift, 0, sizeof(double) * ITM_DRIFT_STEPS * (size_t)m->nrow);
     forget_rates(m, d);
+    itm_sleep_wake_all(d);
     // adding nothing normalises the quaternions
     memset(d->x1, 0, sizeof(double) * (size_t)m->nv);
     itm_kinematics_integrate(m, d->q, q, d->x1, 0.0);

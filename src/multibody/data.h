@@ -173,6 +173,18 @@ typedef struct ItmClearanceState {
     struct ItmClearancePoint* points;           // gaps of joints with clearance, itm_clearance_measure   (nclearance_point)
 } ItmClearanceState;
 
+#define ITM_SLEEP_CONTACT 5  // reals of the contacts of a sleeping body
+
+// Bodies that rest or sleep: multibody/sleep.h.
+typedef struct ItmSleepState {
+    int      n;             // nbody; 0: nothing sleeps, and all arrays are empty
+    double*  rest;          // time that a body has rested so far, INFINITY: it is asleep (n) s
+    double*  island;        // asleep: the body that names its island                (n)
+    double*  contact;       // asleep: sum of contact impulses on it, closed and sliding contacts (ITM_SLEEP_CONTACT n)
+    double*  elastic;       // energy that the compliant contacts of a sleeping island hold, by its name (n) J
+    bool*    can_sleep;     // not part of the state                                 (n)
+} ItmSleepState;
+
 struct ItmData {
     const ItmModel* model;
     ItmStepOptions options;
@@ -201,6 +213,7 @@ struct ItmData {
     double*  step_size;     // and their last step; other steppers: 0, or the part of a step that was taken last (1) s
     ItmEnergyAccounts energy;
     ItmClearanceState clearance;
+    ItmSleepState sleep;
 
     // position stage: itm_kinematics_compute_positions
     ItmVec3* x;             // centre of mass                                        (nbody)  m

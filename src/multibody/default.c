@@ -120,7 +120,8 @@ ItmContactOptions itm_default_contact_options(void)
                                .tolerance = 1e-9,
                                .effort = 40.0,
                                .residual_limit = 1e-3,
-                               .residual_steps = 20};
+                               .residual_steps = 20,
+                               .sleep_speed = 1e-4};
 }
 
 ItmStepOptions itm_default_step_options(void)

@@ -8,6 +8,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 
 #include <string.h>
 
@@ -60,6 +61,7 @@ void itm_dynamics_compute(const ItmModel* m, ItmData* d, double* v_dot, double t
     if (bounded_rate > 0.0) {
         itm_bounded_add_forces(d->bounded, d->wrench, d->tau, d->bounded->x, bounded_rate);
     }
+    itm_sleep_hold(m, d);
     if (m->nrow == 0) {
         itm_mass_factor_solve(m, d, (ItmModalTerms){.inertia = 1.0}, v_dot, d->tau, d->wrench);
         return;

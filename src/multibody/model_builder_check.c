@@ -630,5 +630,9 @@ ItmStatus itm_model_builder_check_contact_options(const ItmContactOptions* o, It
         itm_check_refuse(&c, "residual_steps", "residual_steps must be zero (never stop) or positive, got %d",
                          o->residual_steps);
     }
+    itm_check_not_negative(&c, "sleep_after", o->sleep_after);
+    if (!(o->sleep_speed > 0) || !isfinite(o->sleep_speed)) {
+        itm_check_refuse(&c, "sleep_speed", "sleep_speed must be positive, got %g", o->sleep_speed);
+    }
     return c.status;
 }

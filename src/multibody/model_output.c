@@ -12,6 +12,7 @@
 #include "multibody/latch.h"
 #include "multibody/measure.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -504,6 +505,9 @@ static void emit_step(Sink* sink, const ItmModel* m, const ItmData* d)
         emit(sink, "solver", "residual", "", "1", "relative residual of the complementarity solver",
              d->info.solver_residual);
         emit(sink, "solver", "redundant", "", "1", "redundant active rows", d->info.solver_redundant);
+        if (m->contact_options.sleep_after > 0.0) {
+            emit(sink, "solver", "asleep", "", "1", "bodies that sleep", d->info.nasleep);
+        }
         emit(sink, "violation", "penetration", "", "m", "deepest penetration at the start of the last step",
              d->info.penetration);
     }
@@ -535,6 +539,7 @@ static void prepare(const ItmModel* m, ItmData* d)
     itm_bounded_refine(m, d);
     if (d->bounded != NULL) {
         itm_bounded_sum_contacts(m, d->bounded);
+        itm_sleep_add_contacts(d);
     }
     itm_dynamics_compute(m, d, d->x1, t, bounded_rate);
     itm_dynamics_compute_reactions(m, d);

@@ -7,6 +7,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 #include "rim/effective.h"
 #include "rim/frame_rows.h"
 #include "rim/contacts.h"
@@ -348,6 +349,8 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     for (int i = 0; i < rim->n; i++) {
         if (rim->actuator[i] != ITM_NONE) {
             d->input[rim->actuator[i]] = 0.0;
+        } else {
+            itm_sleep_forbid(d, rim->frames[i].body);
         }
     }
     memcpy(rim->q_start, d->q, sizeof(double) * (size_t)m->nq);

@@ -12,6 +12,7 @@
 #include "multibody/forces.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 #include "stepper/inertial.h"
 
 #include <stdatomic.h>
@@ -639,18 +640,12 @@ void itm_bounded_book_work(ItmData* d, const ItmRow* row, double work)
     }
 }
 
-// What a compliant row holds at a gap, K Phi^2 / 2.
-static double elastic_of(const ItmRow* row, double gap)
-{
-    return itm_row_is_unilateral(row) && gap < 0.0 ? 0.5 * row->stiffness * gap * gap : 0.0;
-}
-
 // What overlaps at the start was compressed before.
 static void book_start(ItmData* d)
 {
     const ItmBounded* b = d->bounded;
     for (int i = 0; i < b->nrow; i++) {
-        *d->energy.elastic += elastic_of(&b->rows[i], b->rows[i].gap);
+        *d->energy.elastic += itm_row_compute_elastic(&b->rows[i], b->rows[i].gap);
     }
     *d->energy.start += *d->energy.elastic;
 }
@@ -661,7 +656,7 @@ static void book_start(ItmData* d)
 static bool finish_rows(ItmData* d)
 {
     ItmBounded* b = d->bounded;
-    double elastic = 0.0;
+    double elastic = itm_sleep_get_elastic(d);
     bool has_correction = false;
     b->memory.nnext = b->nrow;
     for (int i = 0; i < b->nrow; i++) {
@@ -670,7 +665,7 @@ static bool finish_rows(ItmData* d)
             itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
             row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
-        elastic += elastic_of(row, row->gap_after);
+        elastic += itm_row_compute_elastic(row, row->gap_after);
         b->memory.next[i] = (ItmRowRecord){.key = row->key, .x = b->x[i], .state = remembered_state(b, i)};
         note_direction(d, row, &b->memory.next[i]);
         d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;

@@ -21,6 +21,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/rows.h"
+#include "multibody/sleep.h"
 #include "multibody/spanning.h"
 
 #include <string.h>
@@ -285,6 +286,18 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
+// The same, and what sleeps wakes up where an awake body reaches it, and those that it reaches in turn.
+static ItmStatus collect_awake(const ItmModel* m, ItmData* d, double t, double h)
+{
+    itm_sleep_begin(m, d);
+    ItmStatus status;
+    do {
+        status = itm_euler_collect_bounded(m, d, t, h);
+    } while (status == ITM_OK && itm_sleep_wake_touched(d));
+    itm_sleep_hold(m, d);
+    return status;
+}
+
 // The velocity stage, as far as the step needs it: inertia forces of articulated components are those of the middle of the step, so that
 // nothing but rows uses accel_bias.
 static void compute_velocities(const ItmModel* m, ItmData* d, bool has_interface)
@@ -322,7 +335,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_rows_add_damper_power(m, d);
         itm_inertial_set_bias(m, d, h);
     }
-    return d->bounded != NULL ? itm_euler_collect_bounded(m, d, t, h) : ITM_OK;
+    return d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
 }
 
 // Contact in joints with clearance as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the

@@ -6,6 +6,7 @@
 #include "contact/contact.h"
 #include "multibody/bounded.h"
 #include "multibody/latch.h"
+#include "multibody/sleep.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,6 +35,11 @@ ItmStatus itm_stepper_check(const ItmModel* m, ItmStepper stepper, ItmError* err
     if (m->nlatch > 0 && stepper == ITM_STEPPER_ALI3P) {
         return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
                              "stepper 'ali3p' cannot lock or grasp: use 'euler', 'ali1' or 'reference'");
+    }
+    if (m->contact_options.sleep_after > 0.0 && itm_stepper_is_variable(stepper)) {
+        return itm_error_set(error, ITM_ERR_UNSUPPORTED, __func__, "stepper",
+                             "stepper '%s' cannot let bodies sleep: use 'euler', or contact.sleep_after 0",
+                             itm_stepper_name(stepper));
     }
     if (itm_stepper_has_bounds(stepper) || !itm_model_has_bounds(m)) {
         return ITM_OK;
@@ -192,6 +198,7 @@ void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, doubl
         itm_row_memory_commit(&d->bounded->memory);
     }
     *d->steps += 1.0;
+    itm_sleep_finish(m, d, h);
     itm_data_note_rates(m, d, v_start, h);
     d->info.steps++;
     d->info.total_iterations += d->info.iterations;

@@ -170,10 +170,26 @@ static int get_solver(ItmReader* r, const ItmNode* node, ItmMlcpSolver absent)
 
 void itm_read_contact(ItmReader* r, const ItmNode* node)
 {
-    enum { LAW, DIRECTIONS, BOUNDS, MARGIN, SPEED, MOST, SOLVER, TOLERANCE, GROUPS, EFFORT, LIMIT, STEPS, NKEY };
+    enum {
+        LAW,
+        DIRECTIONS,
+        BOUNDS,
+        MARGIN,
+        SPEED,
+        MOST,
+        SOLVER,
+        TOLERANCE,
+        GROUPS,
+        EFFORT,
+        LIMIT,
+        STEPS,
+        SLEEP_AFTER,
+        SLEEP_SPEED,
+        NKEY
+    };
     static const char* const KEYS[NKEY] = {
-        "friction_law", "directions", "bounds", "margin", "restitution_speed", "max_contacts",
-        "solver",       "tolerance",  "groups", "effort", "residual_limit",    "residual_steps"};
+        "friction_law", "directions", "bounds", "margin",         "restitution_speed", "max_contacts", "solver",
+        "tolerance",    "groups",     "effort", "residual_limit", "residual_steps",    "sleep_after",  "sleep_speed"};
     static const char* const LAWS[] = {"box", "pyramid", "cone"};
     static const char* const BOUNDS_WORDS[] = {"current", "last"};
     const ItmNode* v[NKEY];
@@ -192,6 +208,8 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     o.residual_limit = o.residual_limit > o.tolerance ? o.residual_limit : o.tolerance;
     o.residual_limit = itm_reader_get_real(r, v[LIMIT], ITM_DIM_ONE, o.residual_limit);
     o.residual_steps = itm_reader_get_int(r, v[STEPS], 0, 1000000000, o.residual_steps);
+    o.sleep_after = itm_reader_get_real(r, v[SLEEP_AFTER], ITM_DIM_TIME, o.sleep_after);
+    o.sleep_speed = itm_reader_get_real(r, v[SLEEP_SPEED], ITM_DIM_VELOCITY, o.sleep_speed);
     read_groups(r, v[GROUPS]);
     if (r->status != ITM_OK) {
         return;
@@ -201,8 +219,10 @@ void itm_read_contact(ItmReader* r, const ItmNode* node)
     if (v[DIRECTIONS] != NULL && o.law != ITM_FRICTION_PYRAMID) {
         itm_reader_fail(r, v[DIRECTIONS], "only friction_law: pyramid has directions");
     }
-    const ItmBlame blames[] = {{"margin", v[MARGIN]}, {"restitution_speed", v[SPEED]}, {"tolerance", v[TOLERANCE]},
-                               {"effort", v[EFFORT]}, {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]}};
+    const ItmBlame blames[] = {{"margin", v[MARGIN]},           {"restitution_speed", v[SPEED]},
+                               {"tolerance", v[TOLERANCE]},     {"effort", v[EFFORT]},
+                               {"residual_limit", v[LIMIT]},    {"residual_steps", v[STEPS]},
+                               {"sleep_after", v[SLEEP_AFTER]}, {"sleep_speed", v[SLEEP_SPEED]}};
     ItmStatus status = itm_model_builder_set_contact_options(r->builder, &o, r->error);
     itm_reader_take(r, status, node, blames, ITM_COUNT(blames));
 }
