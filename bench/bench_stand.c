@@ -1,4 +1,5 @@
-// A wall of bricks stands for ten seconds: how fast it creeps at the end, and how deep bricks sink into each other.
+// A wall of bricks stands for ten seconds: how fast it creeps at the end, and how deep bricks sink into each other. The same wall asleep:
+// what is left of the time of a step.
 #include "bench/measure.h"
 #include "scenes/scenes.h"
 
@@ -15,15 +16,47 @@ static void stop_on_error(ItmStatus status, const ItmError* error)
     }
 }
 
+static void start_wall(ItmModel** m, ItmData** d, double sleep_after)
+{
+    ItmError error = {0};
+    ItmStepOptions options = itm_default_step_options();
+    options.step = ITM_SCENE_STEP;
+    stop_on_error(itm_wall_build_sleeper(m, NBRICK, sleep_after, &error), &error);
+    stop_on_error(itm_data_create(d, *m, &options, &error), &error);
+}
+
+// CPU time of a step of the wall after a second, s.
+static double time_step(double sleep_after, int* nasleep)
+{
+    ItmModel* m;
+    ItmData* d;
+    start_wall(&m, &d, sleep_after);
+    double start = 0.0;
+    for (int i = 0; i < 2 * LAST; i++) {
+        start = i == LAST ? bench_now() : start;
+        stop_on_error(itm_step(m, d), itm_data_get_error(d));
+    }
+    double time = (bench_now() - start) / LAST;
+    *nasleep = itm_data_get_step_info(d).nasleep;
+    itm_data_destroy(d);
+    itm_model_destroy(m);
+    return time;
+}
+
+static void compare_sleep(void)
+{
+    int nasleep;
+    double awake = time_step(0.0, &nasleep), asleep = time_step(0.5, &nasleep);
+    printf(
+        "the same wall with sleep_after 0.5 s: %d bricks asleep, %.3g us per step, awake %.3g us, ratio %.3f   goal <= 0.1: %s\n",
+        nasleep, 1e6 * asleep, 1e6 * awake, asleep / awake, bench_at_most(asleep / awake, 0.1));
+}
+
 int main(void)
 {
     ItmModel* m;
     ItmData* d;
-    ItmError error = {0};
-    ItmStepOptions options = itm_default_step_options();
-    options.step = ITM_SCENE_STEP;
-    stop_on_error(itm_wall_build(&m, NBRICK, &error), &error);
-    stop_on_error(itm_data_create(&d, m, &options, &error), &error);
+    start_wall(&m, &d, 0.0);
 
     ItmVec3 before[NBRICK];
     double penetration = 0.0, farthest = 0.0, start = bench_now();
@@ -54,5 +87,6 @@ int main(void)
            info.unsolved, last_unsolved, info.worst_residual, bench_at_most((double)info.unsolved, 0.0));
     itm_data_destroy(d);
     itm_model_destroy(m);
+    compare_sleep();
     return 0;
 }

@@ -69,10 +69,14 @@ static void add_piece(ItmScene* scene, const Piece* piece, int i, const double p
     itm_scene_add_collider(scene, &shape);
 }
 
+// sleep_after: contact option, s
 static ItmStatus build_pieces(ItmModel** model, const Piece* piece, int n,
-                              void (*get_position)(int n, int i, double p[3]), ItmError* error)
+                              void (*get_position)(int n, int i, double p[3]), double sleep_after, ItmError* error)
 {
     ItmScene scene = itm_scene_begin(ITM_COORDINATES_ABSOLUTE, (ItmVec3){0, 0, -ITM_SCENE_GRAVITY}, error);
+    ItmContactOptions options = itm_default_contact_options();
+    options.sleep_after = sleep_after;
+    itm_scene_set_contact_options(&scene, &options);
     int material = add_material(&scene);
     add_ground(&scene, material);
     for (int i = 0; i < n; i++) {
@@ -85,15 +89,20 @@ static ItmStatus build_pieces(ItmModel** model, const Piece* piece, int n,
 
 ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error)
 {
-    return build_pieces(model, &BRICK, n, itm_wall_get_position, error);
+    return itm_wall_build_sleeper(model, n, 0.0, error);
+}
+
+ItmStatus itm_wall_build_sleeper(ItmModel** model, int n, double sleep_after, ItmError* error)
+{
+    return build_pieces(model, &BRICK, n, itm_wall_get_position, sleep_after, error);
 }
 
 ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error)
 {
-    return build_pieces(model, &BRICK, n, itm_floor_get_position, error);
+    return build_pieces(model, &BRICK, n, itm_floor_get_position, 0.0, error);
 }
 
 ItmStatus itm_pile_build(ItmModel** model, int n, bool is_round, ItmError* error)
 {
-    return build_pieces(model, is_round ? &BALL : &CUBE, n, itm_pile_get_position, error);
+    return build_pieces(model, is_round ? &BALL : &CUBE, n, itm_pile_get_position, 0.0, error);
 }

@@ -37,6 +37,13 @@ int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def)
     return id;
 }
 
+void itm_scene_set_contact_options(ItmScene* scene, const ItmContactOptions* options)
+{
+    if (scene->status == ITM_OK) {
+        scene->status = itm_model_builder_set_contact_options(scene->builder, options, scene->error);
+    }
+}
+
 int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def)
 {
     int id = ITM_NONE;

@@ -17,6 +17,7 @@ int itm_scene_add_body(ItmScene* scene, const ItmBodyDef* def);
 int itm_scene_add_joint(ItmScene* scene, const ItmJointDef* def);
 int itm_scene_add_collider(ItmScene* scene, const ItmColliderDef* def);
 int itm_scene_add_material(ItmScene* scene, const ItmMaterialDef* def);
+void itm_scene_set_contact_options(ItmScene* scene, const ItmContactOptions* options);
 // A line actuator from a point of body a to one of body b.
 void itm_scene_add_actuator(ItmScene* scene, const char* name, int a, ItmVec3 at_a, int b, ItmVec3 at_b);
 // Compile, destroy the builder, give the status.

@@ -39,6 +39,8 @@ ItmStatus itm_four_bar_build(ItmModel** model, ItmCoordinates coordinates, int n
 // Wall of n bricks on the ground, every other course shifted by a quarter of a brick, and n bricks each
 // alone on the ground. Bodies "brick0" ..., shapes "box0" ...; exact cone of friction, rigid. Freedom 6 n.
 ItmStatus itm_wall_build(ItmModel** model, int n, ItmError* error);
+// The wall with the contact option sleep_after, s.
+ItmStatus itm_wall_build_sleeper(ItmModel** model, int n, double sleep_after, ItmError* error);
 ItmStatus itm_floor_build(ItmModel** model, int n, ItmError* error);
 // n boxes or spheres dropped on the ground in columns that lean a little. Bodies "piece0" ..., otherwise as above.
 ItmStatus itm_pile_build(ItmModel** model, int n, bool is_round, ItmError* error);
