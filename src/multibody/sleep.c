@@ -71,7 +71,7 @@ void itm_sleep_find_sleepers(const ItmModel* m, ItmData* d)
 
 // ---------------------------------------------------------------------------- waking
 
-// The body that names the island of a sleeping body; itself where a foreign state says nothing sensible.
+// The body that names the island of a sleeping body; itself where a foreign state has no such body.
 static int name_of(const ItmData* d, int body)
 {
     double name = d->sleep.island[body];
