@@ -4,6 +4,7 @@
 #include "multibody/kinematics.h"
 #include "multibody/measure.h"
 
+#include <limits.h>
 #include <string.h>
 
 enum { IMPULSE_X, IMPULSE_Y, IMPULSE_Z, CLOSED, SLIDING };  // reals of ItmSleepState.contact
@@ -278,6 +279,12 @@ double itm_sleep_get_elastic(const ItmData* d)
     return sum;
 }
 
+// A number of contacts as the state has it; 0 where a foreign state has none.
+static int read_count(double x)
+{
+    return x >= 0.0 && x < INT_MAX ? (int)x : 0;
+}
+
 void itm_sleep_add_contacts(ItmData* d)
 {
     for (int i = 0; i < d->sleep.n; i++) {
@@ -285,8 +292,8 @@ void itm_sleep_add_contacts(ItmData* d)
             const double* contact = d->sleep.contact + ITM_SLEEP_CONTACT * i;
             d->bounded->body_force[i] =
                 (ItmBoundForce){.impulse = itm_vec(contact[IMPULSE_X], contact[IMPULSE_Y], contact[IMPULSE_Z]),
-                                .count = (int)contact[CLOSED],
-                                .sliding = (int)contact[SLIDING]};
+                                .count = read_count(contact[CLOSED]),
+                                .sliding = read_count(contact[SLIDING])};
         }
     }
 }
