@@ -253,7 +253,7 @@ do_bench() {
     bench/run.sh
 }
 
-FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint fuzz_study fuzz_expression"
+FUZZ_TARGETS="fuzz_file fuzz_override fuzz_urdf fuzz_archive fuzz_description fuzz_ssd fuzz_results fuzz_hdf5 fuzz_mesh fuzz_tables fuzz_checkpoint fuzz_study fuzz_expression fuzz_host fuzz_link"
 
 # Folders of seeds of a target beside its own, tests/seeds/TARGET.
 fuzz_seeds() {
@@ -324,7 +324,7 @@ fuzz_merge() {
 
 do_fuzz() {
     [ "$1" != hours ] || { sum_hours; return; }
-    need $BUILD_PACKAGES $TEST_PACKAGES
+    need $BUILD_PACKAGES $TEST_PACKAGES $MPI_PACKAGES
     TARGETS=${2:-$FUZZ_TARGETS}
     build fuzz build-fuzz
     for target in ${2:-$FUZZ_TARGETS}; do

@@ -86,7 +86,7 @@ static void greet(AppStudy* s, int rank, const ClusterHello* hello)
     ClusterHello mine;
     Worker* w = &cluster.workers[rank];
     cluster_describe(&mine, s);
-    snprintf(w->host, sizeof w->host, "%s", hello->host);
+    snprintf(w->host, sizeof w->host, "%.*s", (int)sizeof hello->host - 1, hello->host);
     w->state = WORKER_READY;
     bool has_lost = cluster.has_lost;  // a rank that cannot help lives, and takes part in MPI_Finalize
     if (hello->is_ready == 0) {
@@ -171,7 +171,7 @@ static void take_line(AppStudy* s, const ClusterMessage* message)
     ItmError error = {0};
     bool is_held = false;
     // the number stands first; the outcome is taken only from the rank that holds the run, so that each is taken once
-    if (sscanf(line, "{\"run\":%d", &run) == 1) {
+    if (sscanf(line, "{\"run\":%9d", &run) == 1) {
         run--;
         for (int i = 0; i < w->nrun; i++) {
             if (w->runs[i] == run) {
@@ -183,9 +183,13 @@ static void take_line(AppStudy* s, const ClusterMessage* message)
     }
     if (is_held) {
         cluster.nbusy--;
-        int nattempt = itm_study_get_run(s->study, run)->nattempt;
-        if (itm_study_read_run(s->study, line, &run, &error) != ITM_OK) {
+        int nattempt = itm_study_get_run(s->study, run)->nattempt, number = run;
+        if (itm_study_read_run(s->study, line, &number, &error) != ITM_OK) {
             app_print_error(&error);
+            s->has_failed = true;
+        } else if (number != run) {
+            fprintf(stderr, "interim-mpi: rank %d sent the outcome of another run than %d; continue with --resume\n",
+                    message->rank, run + 1);
             s->has_failed = true;
         } else {
             itm_study_set_attempts(s->study, run, nattempt + 1);

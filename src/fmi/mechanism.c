@@ -219,7 +219,8 @@ static ItmStatus begin(void* self, double t, double H, int K, bool use_heun, dou
         call->rows_size = 0;
         status = make_call(x, ITM_FMU_PORT_BEGIN, error);
         x->ncontact = call->ncontact;
-        x->rows_size = status == ITM_OK && hands_over(x) && call->rows_size <= ITM_MOST_RUN_BYTES ? call->rows_size : 0;
+        uint64_t size = call->rows_size;  // read once: the host of an FMU may change it at any time
+        x->rows_size = status == ITM_OK && hands_over(x) && size <= ITM_MOST_RUN_BYTES ? (size_t)size : 0;
     } else {
         x->table.get_outputs(x->table.self, x->y);
         for (int i = 0; i < x->nport * x->nport; i++) {

@@ -46,7 +46,8 @@ struct ItmFmuProcess {
     double *u, *s, *w, *w_end, *force, *y, *z;  // in the mapping
     double* input_start;         //                                             (ninput)
     double* nominal;             // of the continuous states                    (nslope)
-    size_t  state_capacity;
+    bool    has_started;         // state_capacity is known
+    size_t  state_capacity;      // of the first host; buffers of states have this size
     char*   start;               // state at the start                          (state_capacity) NULL: none
     bool    has_values;          // forces belong to the present inputs and motion
     bool    has_outputs;         // and outputs
@@ -136,8 +137,10 @@ static bool map_shared(ItmFmuProcess* x, int* fd)
     size_t log = port + round_up(sizeof(ItmFmuPortCall));
     size_t state = log + ITM_FMU_LOG_SIZE;
     x->size = state + (spec->has_state ? ITM_FMU_MOST_STATE : 64);
-    *fd = memfd_create("interim-fmu", MFD_CLOEXEC);
-    if (*fd < 0 || ftruncate(*fd, (off_t)x->size) != 0) {
+    *fd = memfd_create("interim-fmu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    // sealed: a host that shrinks the file would end this process by SIGBUS
+    if (*fd < 0 || ftruncate(*fd, (off_t)x->size) != 0 ||
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
         return false;
     }
     void* bytes = mmap(NULL, x->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, *fd, 0);
@@ -390,7 +393,8 @@ static ItmStatus call_within(ItmFmuProcess* x, ItmFmuCommand command, double lim
     if (shared->log_written != x->log_read) {
         read_log(x);
     }
-    if (shared->status != ITM_OK) {
+    int32_t word = shared->status;  // read once: the host may change it at any time
+    if (word != ITM_OK) {
         x->is_failed = true;
         x->error = shared->error;
         x->error.function = "itm_cosim_step";
@@ -399,8 +403,12 @@ static ItmStatus call_within(ItmFmuProcess* x, ItmFmuCommand command, double lim
         itm_utf8_clean_lines(x->error.field);
         x->error.file[0] = '\0';
         x->error.line = x->error.column = 0;
-        bool is_status = shared->status > 0 && shared->status < ITM_STATUS_COUNT;
-        return x->error.status = is_status ? (ItmStatus)shared->status : ITM_ERR_DIVERGED;
+        if (x->error.message[0] == '\0') {
+            snprintf(x->error.message, sizeof x->error.message,
+                     "the FMU '%s' failed without a message; 'interim fmu check' tests it call by call", x->file);
+        }
+        bool is_status = word > 0 && word < ITM_STATUS_COUNT;
+        return x->error.status = is_status ? (ItmStatus)word : ITM_ERR_DIVERGED;
     }
     return ITM_OK;
 }
@@ -456,6 +464,22 @@ static ItmStatus spawn(ItmFmuProcess* x, int fd)
     return ITM_OK;
 }
 
+// The size of a state as the host has it: within its area, and for a further host within the buffers for states of the first.
+static ItmStatus take_capacity(ItmFmuProcess* x)
+{
+    uint64_t capacity = x->shared->state_capacity;
+    size_t most = x->has_started ? x->state_capacity : x->spec.has_state ? ITM_FMU_MOST_STATE : 0;
+    if (capacity > most) {
+        x->is_failed = true;
+        return itm_error_set(&x->error, ITM_ERR_CAPACITY, __func__, NULL,
+                             "the FMU '%s' has states of %llu bytes, of which there is room for %zu", x->file,
+                             (unsigned long long)capacity, most);
+    }
+    x->state_capacity = x->has_started ? x->state_capacity : (size_t)capacity;
+    x->has_started = true;
+    return ITM_OK;
+}
+
 // A new host with an instance at its start.
 static ItmStatus start(ItmFmuProcess* x)
 {
@@ -473,14 +497,7 @@ static ItmStatus start(ItmFmuProcess* x)
         return status;
     }
     status = call(x, ITM_FMU_CREATE);
-    if (status == ITM_OK) {
-        x->state_capacity = (size_t)x->shared->state_capacity;
-        if (x->state_capacity > ITM_FMU_MOST_STATE) {
-            x->is_failed = true;
-            return itm_error_set(&x->error, ITM_ERR_CAPACITY, __func__, NULL, "the state of the FMU is too large");
-        }
-    }
-    return status;
+    return status == ITM_OK ? take_capacity(x) : status;
 }
 
 static void end(ItmFmuProcess* x)

@@ -195,6 +195,18 @@ static const char* decode_source(Parser* p, const ItmXmlNode* node, const char* 
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
 }
 
+// Whether the archive has a file of this name, or an unpacked FMU.
+static bool has_source(const ItmArchive* archive, const char* name)
+{
+    size_t n = strlen(name);
+    bool has = false;
+    for (int i = 0; i < itm_archive_get_count(archive) && !has; i++) {
+        const char* file = itm_archive_get_file(archive, i)->name;
+        has = strncmp(file, name, n) == 0 && (file[n] == '\0' || file[n] == '/' || (n > 0 && name[n - 1] == '/'));
+    }
+    return has;
+}
+
 static char* read_plain(const char* path, size_t* length)
 {
     struct stat s;
@@ -486,6 +498,9 @@ static void read_component(Parser* p, const ItmXmlNode* node, const char* around
     }
     c.path = join(p, around, require(p, node, "name"));
     c.source = decode_source(p, node, require(p, node, "source"));
+    if (p->status == ITM_OK && p->archive != NULL && !has_source(p->archive, c.source)) {
+        fail(p, node, "component '%.60s': the archive has no file '%.100s'", c.path, c.source);
+    }
     c.implementation = implementation != NULL ? keep(p, implementation) : "any";
     c.annotation = get_annotation(p, node, &c.annotation_line);
     if (p->status != ITM_OK) {

@@ -218,24 +218,67 @@ void itm_rim_write_rows(const ItmRim* rim, void* bytes)
     move_rows(&from, &p, header.nc, header.ncoupling);
 }
 
-// Whether every number that names a row names one, and every state is one: a message may come from a damaged process.
-static bool is_sound(const ItmRowProblem* p, const signed char* state)
+// A flag in a message that was copied byte by byte: any other value than 0 and 1 is undefined.
+static bool is_flag(const bool* flag)
 {
-    bool is = true;
-    for (int i = 0; i < p->n; i++) {
-        const ItmRow* row = &p->rows[i];
-        is = is && row->normal >= ITM_NONE && row->normal < p->n && (int)row->kind >= 0 &&
-             row->kind <= ITM_BOUND_CLEARANCE_TORSION && p->state[i] >= ITM_ROW_LO && p->state[i] <= ITM_ROW_UNKNOWN &&
-             state[i] >= ITM_ROW_LO && state[i] <= ITM_ROW_SLIP &&
-             (state[i] != ITM_ROW_SLIP || row->normal != ITM_NONE);
-    }
-    for (int c = 0; c < p->ncoupling; c++) {
-        const ItmMlcpContact* coupling = &p->couplings[c];
-        const int *t = coupling->tangent, n = p->n;
-        is = is && coupling->normal >= 0 && coupling->normal < n && t[0] >= 0 && t[0] < n && t[1] >= ITM_NONE &&
-             t[1] < n;
+    unsigned char byte;
+    memcpy(&byte, flag, 1);
+    return byte <= 1;
+}
+
+static bool is_sound_row(const ItmRow* row, int n)
+{
+    const bool* const flags[] = {&row->is_bouncing, &row->is_held, &row->is_at_rest, &row->is_fixed, &row->has_target};
+    bool is =
+        row->normal >= ITM_NONE && row->normal < n && (int)row->kind >= 0 && row->kind <= ITM_BOUND_CLEARANCE_TORSION;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        is = is && is_flag(flags[i]);
     }
     return is;
+}
+
+static bool is_sound_coupling(const ItmMlcpContact* coupling, int n)
+{
+    const int* t = coupling->tangent;
+    return coupling->normal >= 0 && coupling->normal < n && t[0] >= 0 && t[0] < n && t[1] >= ITM_NONE && t[1] < n &&
+           (int)coupling->law >= 0 && coupling->law < ITM_FRICTION_COUNT &&
+           (coupling->law != ITM_FRICTION_PYRAMID || (coupling->ndirection >= 3 && coupling->ndirection <= 32));
+}
+
+// Active set and flags of n rows, also those that micro steps have changed.
+static bool is_sound_set(const ItmRimContacts* r, int n)
+{
+    bool is = true;
+    for (int i = 0; i < n; i++) {
+        int state = r->set.state[i];
+        is = is && state >= ITM_ROW_LO && state <= ITM_ROW_SLIP &&
+             (state != ITM_ROW_SLIP || r->problem.rows[i].normal != ITM_NONE) && is_flag(&r->has_held[i]) &&
+             is_flag(&r->has_changed[i]);
+    }
+    return is;
+}
+
+static bool is_sound_header(const ItmRimMessage* m)
+{
+    const ItmContactOptions* o = &m->options;
+    const ItmRowStep* step = &m->step;
+    return is_flag(&step->feeds_gaps_back) && is_flag(&step->places_hits) && is_flag(&step->uses_mean) &&
+           is_flag(&o->lag_friction_bounds) && (int)o->law >= 0 && o->law < ITM_FRICTION_COUNT && (int)o->solver >= 0 &&
+           o->solver < ITM_MLCP_SOLVER_COUNT;
+}
+
+// Whether every number that names a row names one, and every state is one: a message may come from a damaged process.
+static bool is_sound(const ItmRimContacts* r)
+{
+    const ItmRowProblem* p = &r->problem;
+    bool is = true;
+    for (int i = 0; i < p->n; i++) {
+        is = is && is_sound_row(&p->rows[i], p->n) && p->state[i] >= ITM_ROW_LO && p->state[i] <= ITM_ROW_UNKNOWN;
+    }
+    for (int c = 0; c < p->ncoupling; c++) {
+        is = is && is_sound_coupling(&p->couplings[c], p->n);
+    }
+    return is && is_sound_set(r, p->n);
 }
 
 static bool is_of_this_build(const ItmRimMessage* m, size_t size)
@@ -249,7 +292,7 @@ static bool fits(const ItmRim* rim, const ItmRimMessage* m, size_t size)
 {
     return is_of_this_build(m, size) && !m->is_result && m->n == rim->n && m->nc > 0 && m->nc < (1 << 16) &&
            m->ncoupling >= 0 && m->ncoupling < (1 << 16) && m->nlcp >= 0 && m->nlcp < (1 << 16) &&
-           itm_rim_measure_message(m->n, m->nc, m->ncoupling) == size;
+           itm_rim_measure_message(m->n, m->nc, m->ncoupling) == size && is_sound_header(m);
 }
 
 #define LEAST_ROWS 64  // room for rows grows by doubling from here
@@ -314,7 +357,7 @@ ItmStatus itm_rim_read_rows(ItmRim* rim, ItmRimRoom* room, const void* bytes, si
     memset(r->Q0, 0, sizeof(double) * (size_t)header.nc);
     memset(r->Q1, 0, sizeof(double) * (size_t)header.nc);
     memset(r->work, 0, sizeof(double) * (size_t)header.nc);
-    if (!is_sound(&r->problem, r->set.state)) {
+    if (!is_sound(r)) {
         r->problem.n = r->problem.ncoupling = 0;
         return itm_error_set(error, ITM_ERR_INPUT, __func__, NULL, "rows of contacts are damaged");
     }
@@ -345,5 +388,5 @@ bool itm_rim_read_results(ItmRim* rim, double* lambda, const void* bytes)
     ItmPacket p = open_packet(ITM_PACKET_READ, bytes, header.size);
     move_results(rim, &p, header.nc);
     itm_packet_move_reals(&p, lambda, rim->n);
-    return true;
+    return is_sound_set(&rim->contacts, header.nc);
 }

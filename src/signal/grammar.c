@@ -128,30 +128,36 @@ static bool skip_utf8(ItmScan* s, const char* character)
     return false;
 }
 
-// "^2", "^-1", "²", "³", or nothing.
-static int parse_unit_power(ItmScan* s)
+// A number with an optional sign; NAN where there is none.
+static double parse_signed(ItmScan* s)
+{
+    bool is_negative = itm_scan_at(s, s->at) == '-';
+    s->at += is_negative || itm_scan_at(s, s->at) == '+';
+    double value = itm_scan_has_number(s) ? itm_scan_number(s) : (double)NAN;
+    return is_negative ? -value : value;
+}
+
+// "^2", "^-1", "^0.5", "^(1/3)", "²", "³", or nothing.
+static double parse_unit_power(ItmScan* s)
 {
     if (skip_utf8(s, "²")) {
-        return 2;
+        return 2.0;
     }
     if (skip_utf8(s, "³")) {
-        return 3;
+        return 3.0;
     }
-    if (itm_scan_at(s, s->at) != '^') {
-        return 1;
+    size_t start = s->at;
+    if (!skip_utf8(s, "^")) {
+        return 1.0;
     }
-    size_t digit = s->at + 1;
-    int sign = 1;
-    if (itm_scan_at(s, digit) == '-' || itm_scan_at(s, digit) == '+') {
-        sign = itm_scan_at(s, digit) == '-' ? -1 : 1;
-        digit++;
+    bool is_enclosed = skip_utf8(s, "(");
+    double power = parse_signed(s);
+    power = is_enclosed && skip_utf8(s, "/") ? power / parse_signed(s) : power;
+    if (!(fabs(power) < 100.0) || (is_enclosed && !skip_utf8(s, ")"))) {
+        itm_scan_fail(s, start, "the power of a unit is a number below 100, as in m^2, m^-1, m^0.5 or m^(1/3)");
+        return 1.0;
     }
-    if (!itm_scan_is_digit(itm_scan_at(s, digit)) || itm_scan_is_digit(itm_scan_at(s, digit + 1))) {
-        itm_scan_fail(s, s->at, "the power of a unit is a whole number below ten");
-        return 1;
-    }
-    s->at = digit + 1;
-    return sign * (itm_scan_at(s, digit) - '0');
+    return power;
 }
 
 static void refuse_unit(Parser* p, const char* word, size_t length)
@@ -178,8 +184,8 @@ static void parse_unit_word(Parser* p, size_t length, int sign, ItmQuantity* val
         return;
     }
     p->s->at += length;
-    int power = sign * parse_unit_power(p->s);
-    value->value = power == 1 ? value->value * factor : value->value * pow(factor, power);
+    double power = sign * parse_unit_power(p->s);
+    value->value = power == 1.0 ? value->value * factor : value->value * pow(factor, power);
     value->dimension = itm_quantity_multiply_dimensions(value->dimension, dimension, power);
     value->is_bare = false;
 }
@@ -203,12 +209,14 @@ static bool continues_unit(const Parser* p, size_t at)
     return !is_name;
 }
 
-// The unit behind a number, if there is one. What follows a / by a space stays below it: J/kg K is J/(kg K).
+// The unit behind a number, if there is one, as in "5 m/s" and "5 1/s". What follows a / by a space stays below it: J/kg K is J/(kg K).
 static bool parse_unit(Parser* p, ItmQuantity* value)
 {
     ItmScan* s = p->s;
     itm_scan_skip_space(s);
-    int sign = 1;
+    bool is_inverse = itm_scan_at(s, s->at) == '1' && itm_scan_at(s, s->at + 1) == '/' && continues_unit(p, s->at + 2);
+    int sign = is_inverse ? -1 : 1;
+    s->at += is_inverse ? 2 : 0;
     size_t length = measure_unit(s, s->at);
     bool has_unit = length > 0;
     while (length > 0 && !s->has_failed) {

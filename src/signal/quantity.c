@@ -173,6 +173,25 @@ static const char* find_usual_name(ItmDimension dimension)
     return NULL;
 }
 
+// "^2", "^1.5", "^(1/3)": what is read back as the same power.
+static void append_power(char* buffer, size_t size, double power)
+{
+    size_t used = strlen(buffer);
+    for (int q = 1; q <= 12; q++) {
+        double p = round(q * power);
+        bool is_decimal = q == 1 || q == 2 || q == 4 || q == 5 || q == 8 || q == 10;
+        if (fabs(q * power - p) < 1e-9 * q && !is_decimal) {
+            snprintf(buffer + used, size - used, "^(%.12g/%d)", p, q);
+            return;
+        }
+        if (fabs(q * power - p) < 1e-9 * q) {
+            power = p / q;
+            break;
+        }
+    }
+    snprintf(buffer + used, size - used, "^%.12g", power);
+}
+
 // Append the base units whose exponent has this sign: " kg m^2" or "/s^2/A".
 static void append_powers(char* buffer, size_t size, ItmDimension dimension, double sign)
 {
@@ -184,10 +203,9 @@ static void append_powers(char* buffer, size_t size, ItmDimension dimension, dou
         if (power > 1e-9) {
             const char* separator = sign < 0 ? "/" : used > 0 ? " " : "";
             snprintf(buffer + used, size - used, "%s%s", separator, NAMES[ORDER[i]]);
-            used = strlen(buffer);
         }
         if (power > 1e-9 && fabs(power - 1.0) > 1e-9) {
-            snprintf(buffer + used, size - used, "^%.3g", power);
+            append_power(buffer, size, power);
         }
     }
 }

@@ -206,8 +206,9 @@ static void archives_are_read_and_confined(void** state)
                                  {"values one.ssv",
                                   "<ssv:ParameterSet xmlns:ssv='v' version='1.0' name='v'><ssv:Parameters>" REAL(
                                       "k", "9") "</ssv:Parameters></ssv:ParameterSet>",
-                                  0, 0}};
-    write_archive("structure.ssp", entries, 2);
+                                  0, 0},
+                                 {"resources/a.fmu", "", 0, 0}};
+    write_archive("structure.ssp", entries, 3);
     ItmArchive* a = NULL;
     ItmSsp* ssp = NULL;
     ItmError error = {0};
@@ -218,15 +219,15 @@ static void archives_are_read_and_confined(void** state)
     assert_string_equal(k->file, "structure.ssp!values one.ssv");
     itm_ssp_destroy(ssp);
     itm_archive_close(a);
-    const char* sources[] = {"../a.fmu", "/etc/a.fmu", "resources/../../a.fmu", "%2e%2e/a.fmu"};
-    for (int i = 0; i < 4; i++) {
+    const char* sources[] = {"../a.fmu", "/etc/a.fmu", "resources/../../a.fmu", "%2e%2e/a.fmu", "resources/none.fmu"};
+    for (int i = 0; i < 5; i++) {
         char text[1200];
         snprintf(text, sizeof text, SYSTEM("<ssd:Component name='a' source='%s'/>", ""), sources[i]);
         const TestEntry hostile[] = {{"SystemStructure.ssd", text, 0, 0}};
         write_archive("structure.ssp", hostile, 1);
         CHECK_OK(itm_archive_open(&a, "structure.ssp", NULL, &error), &error);
         assert_int_equal(itm_ssp_read(&ssp, a, &error), ITM_ERR_INPUT);
-        assert_non_null(strstr(error.message, "leads out of the archive"));
+        assert_non_null(strstr(error.message, i < 4 ? "leads out of the archive" : "has no file 'resources/none.fmu'"));
         itm_archive_close(a);
     }
     remove("structure.ssp");

@@ -144,6 +144,24 @@ static void units_follow_numbers(void** state)
     check("36 km/h", 10, ITM_DIM_VELOCITY);
     check("1e3 mm", 1, ITM_DIM_LENGTH);
     check("50 %", 0.5, ITM_DIM_ONE);
+    check("8 mm^0.5", 8 * sqrt(1e-3), (ItmDimension){{0.5}});
+    check("5 1/s", 5, ITM_DIM_FREQUENCY);
+    check("2 m^3.5/kg^0.5", 2, ITM_DIM_ORIFICE);
+}
+
+// Factors of a study and bounds are written with the unit that was printed.
+static void printed_units_are_read_back(void** state)
+{
+    (void)state;
+    const double powers[] = {1, -1, 2, 0.5, -1.5, 3.5, 1.0 / 3, -2.0 / 3, 5.0 / 7, 0.8, 0.123, 12, 99};
+    const int count = (int)(sizeof powers / sizeof powers[0]);
+    for (int i = 0; i < count * count; i++) {
+        ItmDimension dimension = {{powers[i / count], 0, powers[i % count], 0, i % 3 == 0 ? -0.25 : 0}};
+        char unit[64], text[80];
+        itm_quantity_format_dimension(dimension, unit, sizeof unit);
+        snprintf(text, sizeof text, "1 %s", unit);
+        check(text, 1, dimension);
+    }
 }
 
 static void parameters_may_be_called_like_units(void** state)
@@ -196,7 +214,10 @@ static void mistakes_are_found_at_their_place(void** state)
     refuse("sin(1", 5, "')'");
     refuse("4 mmm", 2, "no unit");
     refuse("3 degg", 2, "'deg'");
-    refuse("9 m^22", 3, "whole number");
+    refuse("9 m^222", 3, "below 100");
+    refuse("9 m^(1/0)", 3, "below 100");
+    refuse("9 m^(1/2", 3, "below 100");
+    refuse("9 m^", 3, "below 100");
     refuse("x1 + 2", 0, "no parameter");
     refuse("1e999", 0, "too large");
     refuse("1/0", 0, "finite");
@@ -259,6 +280,7 @@ int main(void)
         cmocka_unit_test(numbers_are_read_to_the_last_bit),
         cmocka_unit_test(functions_and_pi),
         cmocka_unit_test(units_follow_numbers),
+        cmocka_unit_test(printed_units_are_read_back),
         cmocka_unit_test(parameters_may_be_called_like_units),
         cmocka_unit_test(dimensions_are_checked),
         cmocka_unit_test(mistakes_are_found_at_their_place),
