@@ -703,6 +703,8 @@ bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double toleran
             set_weight_to(a, s, &weight, a->is_coupled ? weight : 0.01 * weight);
         }
         rounds = is_better ? rounds + 1 : -1;
+        // the next minimum is close: its first step keeps the factor, where velocities that are off by little would let contacts open
+        a->is_guessing = is_better && a->is_factored;
         set_coupled(a, rounds >= 1 && has_slip(a, s));
     } while (!is_done(a, result, tolerance));
     return true;
