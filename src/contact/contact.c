@@ -109,40 +109,41 @@ static uint64_t contact_key(const ItmContact* c)
 
 // How the rates at a point of two bodies change, a', where they turn as one: a grasped part and its gripper. What their relative
 // turning does depends on the curvature of their surfaces (a wheel that rolls does not lift off) and is left out.
-//   a_b - a_a - 2 w x u,   times 1 - |w_b - w_a|^2 / |w_a| |w_b|, not below 0
-static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 s_a, ItmVec3 s_b)
+//   a_b - a_a - 2 w x u,   times 1 - |w_b - w_a|^2 / |w_a| |w_b|, not below 0;   rate: w_b - w_a and u
+static ItmSpatial common_bias(const ItmData* d, int body_a, int body_b, ItmVec3 s_a, ItmVec3 s_b, ItmSpatial rate)
 {
-    ItmSpatial a = d->accel_bias[body_a], b = d->accel_bias[body_b], t_a = d->twist[body_a], t_b = d->twist[body_b];
-    ItmVec3 turn = itm_vec_sub(t_b.ang, t_a.ang), mean = itm_vec_scale(0.5, itm_vec_add(t_a.ang, t_b.ang));
-    double apart = itm_vec_dot(turn, turn), size = itm_vec_norm(t_a.ang) * itm_vec_norm(t_b.ang);
+    ItmSpatial a = d->accel_bias[body_a], b = d->accel_bias[body_b];
+    ItmVec3 w_a = d->twist[body_a].ang, w_b = d->twist[body_b].ang, mean = itm_vec_scale(0.5, itm_vec_add(w_a, w_b));
+    double apart = itm_vec_dot(rate.ang, rate.ang), size = itm_vec_norm(w_a) * itm_vec_norm(w_b);
     if (apart > 0.0 && apart >= size) {
         return itm_spatial_zero();
     }
     double share = apart > 0.0 ? 1.0 - apart / size : 1.0;
-    ItmVec3 slip = itm_vec_sub(itm_twist_shift(t_b, s_b).lin, itm_twist_shift(t_a, s_a).lin);
-    ItmVec3 relative = itm_vec_sub(itm_point_acceleration(b, t_b.ang, s_b), itm_point_acceleration(a, t_a.ang, s_a));
-    relative = itm_vec_axpy(-2.0, itm_vec_cross(mean, slip), relative);
+    ItmVec3 relative = itm_vec_sub(itm_point_acceleration(b, w_b, s_b), itm_point_acceleration(a, w_a, s_a));
+    relative = itm_vec_axpy(-2.0, itm_vec_cross(mean, rate.lin), relative);
     return itm_spatial_scale(share, (ItmSpatial){itm_vec_sub(b.ang, a.ang), relative});
 }
 
 // What the rows of a contact have in common.
 typedef struct Spot {
-    const ItmContact* c;
-    int owner;         // its number
+    int owner;         // number of the contact
     uint64_t key;      // contact_key
     ItmVec3 s_a, s_b;  // from the bodies to its point
+    ItmSpatial rate;   // of b against a, there
     ItmSpatial bias;   // common_bias
 } Spot;
 
 static Spot find_spot(const ItmData* d, const ItmContact* c, int owner)
 {
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
-    Spot spot = {.c = c,
-                 .owner = owner,
+    Spot spot = {.owner = owner,
                  .key = contact_key(c),
                  .s_a = itm_vec_sub(p, d->x[c->body_a]),
                  .s_b = itm_vec_sub(p, d->x[c->body_b])};
-    spot.bias = common_bias(d, c->body_a, c->body_b, spot.s_a, spot.s_b);
+    ItmSpatial t_a = itm_twist_shift(d->twist[c->body_a], spot.s_a),
+               t_b = itm_twist_shift(d->twist[c->body_b], spot.s_b);
+    spot.rate = (ItmSpatial){itm_vec_sub(t_b.ang, t_a.ang), itm_vec_sub(t_b.lin, t_a.lin)};
+    spot.bias = common_bias(d, c->body_a, c->body_b, spot.s_a, spot.s_b, spot.rate);
     return spot;
 }
 
@@ -163,7 +164,7 @@ static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const Spot* spot,
     row->kind = kind;
     row->owner = spot->owner;
     row->key = spot->key | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
-    row->rate = itm_spatial_dot(on_a, d->twist[spot->c->body_a]) + itm_spatial_dot(on_b, d->twist[spot->c->body_b]);
+    row->rate = itm_vec_dot(direction, is_torque ? spot->rate.ang : spot->rate.lin);
     row->bias = itm_vec_dot(direction, is_torque ? spot->bias.ang : spot->bias.lin);
     row->bias_share = 0.5;
     row->lo = -INFINITY;
@@ -209,7 +210,9 @@ static void add_friction_rows(const ItmModel* m, ItmData* d, ItmBoundBlock* bloc
     }
 }
 
-static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const ItmSurface* s)
+// A contact of colliders first and second, or of a gap and ITM_NONE, that are on two bodies.
+static void add_contact(const ItmModel* m, ItmData* d, int first, int second, int body_a, int body_b,
+                        const ItmContactPoint* point, const ItmSurface* s)
 {
     ItmContactData* data = d->contact;
     ItmBounded* b = d->bounded;
@@ -218,14 +221,19 @@ static void add_contact(const ItmModel* m, ItmData* d, ItmContact contact, const
         return;
     }
     int nrow = 1 + (s->friction > 0.0 ? 2 : 0) + (s->torsional_friction > 0.0) + (s->rolling_friction > 0.0 ? 2 : 0);
-    ItmBoundBlock* block = itm_bounded_add_block(m, b, contact.body_a, contact.body_b, nrow);
+    ItmBoundBlock* block = itm_bounded_add_block(m, b, body_a, body_b, nrow);
     if (block == NULL) {
         return;
     }
     int owner = data->ncontact++;
     ItmContact* c = &data->contacts[owner];
-    *c = contact;
+    c->first = first;
+    c->second = second;
+    c->body_a = body_a;
+    c->body_b = body_b;
+    c->point = *point;
     c->row = b->nrow;
+    c->ntangent = 0;
     itm_vec_make_tangents(c->tangent, c->point.normal);
     Spot spot = find_spot(d, c, owner);
     ItmRow* normal = add_row(d, block, &spot, ITM_BOUND_NORMAL, 0, c->point.normal, false);
@@ -285,9 +293,8 @@ static void add_pair(const ItmModel* m, ItmData* d, ItmPair pair, const ItmConta
         data->invalid_second = pair.b;
     }
     for (int k = 0; k < n; k++) {
-        ItmContact contact = {
-            .first = pair.a, .second = pair.b, .body_a = a->body, .body_b = b->body, .point = points[k]};
-        add_contact(m, d, contact, &model->surfaces[a->material * model->nmaterial + b->material]);
+        add_contact(m, d, pair.a, pair.b, a->body, b->body, &points[k],
+                    &model->surfaces[a->material * model->nmaterial + b->material]);
     }
     if (d->bounded->is_overfull && data->lost_first == ITM_NONE) {
         data->lost_first = pair.a;
@@ -346,14 +353,8 @@ static ItmStatus call_gap(const ItmModel* m, ItmData* d, int index)
                                  "gap '%s' gave a point that is not finite or a normal that is not of unit length",
                                  gap->name);
         }
-        ItmContact contact = {
-            .first = index,
-            .second = ITM_NONE,
-            .body_a = gap->body_a,
-            .body_b = gap->body_b,
-            .point = {points[k].point_a, points[k].point_b, points[k].normal, points[k].gap, points[k].key},
-        };
-        add_contact(m, d, contact, &gap->surface);
+        ItmContactPoint point = {points[k].point_a, points[k].point_b, points[k].normal, points[k].gap, points[k].key};
+        add_contact(m, d, index, ITM_NONE, gap->body_a, gap->body_b, &point, &gap->surface);
     }
     return ITM_OK;
 }

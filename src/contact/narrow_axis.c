@@ -89,22 +89,40 @@ static bool is_usable(const ItmAxis* axis)
     return isfinite(axis->gap) && itm_vec_is_finite(axis->n) && fabs(itm_vec_norm(axis->n) - 1) < 1e-6;
 }
 
-// Where the best candidate is an exact face-to-vertex distance, no search is needed: the nearest vertex of
-// the other core lies over the face.
-static bool is_over_face(const ItmAxis* axis, const ItmCore* core, const ItmCore* other, double sign)
+// Whether a point of the world at the height `gap` over the face with normal d lies over it.
+static bool is_over(const ItmCore* core, ItmVec3 d, ItmVec3 local_d, double gap, ItmVec3 point)
 {
-    ItmVec3 d = itm_vec_scale(sign, axis->n);
-    ItmVec3 local_d = itm_mat_t_mul_vec(&core->frame.R, d);
-    ItmVec3 vertex = itm_vec_sub(itm_narrow_core_support(other, itm_vec_neg(d)), core->frame.p);
-    vertex = itm_mat_t_mul_vec(&core->frame.R, itm_vec_axpy(-axis->gap, d, vertex));
+    ItmVec3 foot = itm_vec_axpy(-gap, d, itm_vec_sub(point, core->frame.p));
+    foot = itm_mat_t_mul_vec(&core->frame.R, foot);
     for (int f = 0; f < core->hull->nface; f++) {
         double cosine = itm_vec_dot(core->hull->normals[f], local_d);
-        double height = itm_vec_dot(core->hull->normals[f], vertex) - core->hull->offsets[f];
+        double height = itm_vec_dot(core->hull->normals[f], foot) - core->hull->offsets[f];
         if (height > 1e-12 * core->size && cosine < 1 - 1e-12) {
             return false;
         }
     }
     return core->hull->nface > 2;
+}
+
+#define MOST_NEAREST 8  // vertices of a hull all of which are looked at: those of a box
+
+// Where the best candidate is an exact face-to-vertex distance, no search is needed: a nearest vertex of the other core lies over the
+// face. Of parallel faces, as in a stack, several vertices are nearest to within rounding, and some of them stick out.
+static bool is_over_face(const ItmAxis* axis, const ItmCore* core, const ItmCore* other, double sign)
+{
+    ItmVec3 d = itm_vec_scale(sign, axis->n), local_d = itm_mat_t_mul_vec(&core->frame.R, d);
+    ItmVec3 nearest = itm_narrow_core_support(other, itm_vec_neg(d));
+    if (is_over(core, d, local_d, axis->gap, nearest)) {
+        return true;
+    }
+    double level = itm_vec_dot(d, nearest) + 1e-9 * (core->size + other->size);
+    for (int i = 0; other->hull->nvertex <= MOST_NEAREST && i < other->hull->nvertex; i++) {
+        ItmVec3 vertex = itm_frame_apply(&other->frame, other->hull->vertices[i]);
+        if (itm_vec_dot(d, vertex) <= level && is_over(core, d, local_d, axis->gap, vertex)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static ItmAxisResult find_polytopes(ItmAxis* axis, const ItmCore* a, const ItmCore* b, double reach)
