@@ -659,20 +659,17 @@ static bool finish_rows(ItmData* d)
     double elastic = itm_sleep_get_elastic(d);
     bool has_correction = false;
     b->memory.nnext = b->nrow;
-    for (int k = 0; k < b->nblock; k++) {
-        const ItmBoundBlock* block = &b->blocks[k];
-        for (int i = block->first; i < block->first + block->nrow; i++) {
-            ItmRow* row = &b->rows[i];
-            if (!block->is_in_rim) {
-                itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
-                row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
-            }
-            elastic += itm_row_compute_elastic(row, row->gap_after);
-            b->memory.next[i] = (ItmRowRecord){.key = row->key, .x = b->x[i], .state = remembered_state(b, i)};
-            note_direction(d, row, &b->memory.next[i]);
-            d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
-            has_correction = has_correction || b->x_correction[i] != 0.0;
+    for (int i = 0; i < b->nrow; i++) {
+        ItmRow* row = &b->rows[i];
+        if (!b->blocks[row->block].is_in_rim) {
+            itm_bounded_book_work(d, row, 0.5 * b->x[i] * (row->rate + b->v_after[i]) + row->late_work);
+            row->gap_after = row->gap + d->h * b->v_after[i];  // as its force has it
         }
+        elastic += itm_row_compute_elastic(row, row->gap_after);
+        b->memory.next[i] = (ItmRowRecord){.key = row->key, .x = b->x[i], .state = remembered_state(b, i)};
+        note_direction(d, row, &b->memory.next[i]);
+        d->info.nactive += b->state[i] == ITM_ROW_ACTIVE;
+        has_correction = has_correction || b->x_correction[i] != 0.0;
     }
     d->energy.ledger[ITM_LEDGER_IMPACT] -= elastic - *d->energy.elastic;
     *d->energy.elastic = elastic;

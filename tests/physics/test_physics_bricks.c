@@ -59,16 +59,19 @@ static void columns_of_boxes_are_solved_while_they_fall(void** state)
     CHECK_OK(itm_pile_build(&m, 64, false, &error), &error);  // 16 columns of four
     ItmData* d = start_data(m, ITM_SCENE_STEP);
     long falling = 0, resting = 0;
+    int most = 0;
     double penetration = 0.0;
     for (int i = 0; i < 300; i++) {
         CHECK_OK(itm_step(m, d), itm_data_get_error(d));
         ItmStepInfo info = itm_data_get_step_info(d);
+        most = info.solver_iterations > most ? info.solver_iterations : most;
         *(i < 200 ? &falling : &resting) += info.solver_iterations;
         penetration = fmax(penetration, info.penetration);
     }
     assert_int_equal(itm_data_get_step_info(d).unsolved, 0);
     assert_int_equal(itm_data_get_step_info(d).fallbacks, 0);
-    assert_true(falling < 200 * 16 * 4);  // Newton steps of 16 islands, observed 1.0 each
+    assert_true(falling < 200 * 16);  // Newton steps of 16 islands, observed 0.2 each
+    assert_true(most < 8 * 16);  // also where boxes land, observed 4; 13 where the factor is not kept between minima
     assert_true(resting < 100 * 16 / 4);  // observed 0.03
     assert_true(penetration < 1e-9);
     itm_data_destroy(d);
