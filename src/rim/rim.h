@@ -114,7 +114,7 @@ typedef struct ItmRim {
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents, room for both a block                 (2 n longest_path)
     int     longest_path;
-    bool*   is_chain;       // all bodies on the path have one velocity                 (n)
+    bool*   is_chain;       // the path has no branches, all its bodies one velocity    (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "scenes/scene.h"
+#include "scenes/numbers.h"
 #include "scenes/scenes.h"
 
 #include <string.h>
