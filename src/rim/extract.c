@@ -324,10 +324,9 @@ static void reduce_any(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n,
     }
 }
 
-// W, a0 and the free motion of the mechanism, M and H factored.
+// W, a0 and the free motion of the mechanism, M and H factored; d->mass.y is L^-1 (f - c).
 static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    itm_mass_solve_lower(m, d, d->tau, d->wrench);
     memcpy(rim->y_free, d->mass.y, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
         answer_rows(m, d, rim);
@@ -414,7 +413,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     return status;
 }
 
-// Interfaces and bounded rows, M and H factored.
+// Interfaces and bounded rows, M and H factored, the free motion half solved in d->mass.y.
 static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
 {
     double start = itm_clock();
@@ -424,6 +423,21 @@ static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContac
     return status;
 }
 
+// M and H, where the last step has not left them, and y = L^-1 (f - c), which the mechanism takes over with its step; without rows in one
+// sweep, as its own step has it.
+static void factor_free_motion(const ItmModel* m, ItmData* d, double H)
+{
+    if (d->position_state != ITM_POSITION_FACTORED && m->nrow == 0) {
+        itm_mass_factor_solve_lower(m, d, itm_euler_modal_terms(d, H), d->tau, d->wrench);
+    } else {
+        if (d->position_state != ITM_POSITION_FACTORED) {
+            itm_euler_factor(m, d, H);
+        }
+        itm_mass_solve_lower(m, d, d->tau, d->wrench);
+    }
+    d->position_state = ITM_POSITION_FACTORED;
+}
+
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact)
 {
@@ -431,10 +445,7 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     if (status != ITM_OK) {
         return status;
     }
-    if (d->position_state != ITM_POSITION_FACTORED) {
-        itm_euler_factor(m, d, H);
-        d->position_state = ITM_POSITION_FACTORED;
-    }
+    factor_free_motion(m, d, H);
     return reduce(m, d, rim, contact);
 }
 
@@ -457,6 +468,7 @@ ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, doubl
         itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
     }
     itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
+    itm_mass_solve_lower(m, d, d->tau, d->wrench);
     d->position_state = ITM_POSITION_LOOKED;
     // effective stiffness is known of interfaces only: contacts cannot be solved with it
     status = reduce(m, d, rim, elastic == ITM_FLEXIBLE_INTERFACE_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);

@@ -159,7 +159,7 @@ typedef struct ItmRim {
     ItmRimContacts contacts;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
-    double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
+    double  cost;           // wall time of reductions so far, the mechanism's evaluation and free motion not counted   s
 } ItmRim;
 // clang-format on
 
