@@ -51,7 +51,7 @@ typedef struct ItmStepOptions {
     double min_step;   // variable, adaptive: smallest step, s; 0: step / 10 (variable), step / 10000 (adaptive)
     double tolerance;  // reference: relative and absolute error; implicit steppers: of Newton's method; adaptive: error
                        // of the coordinates per step, m or rad
-    double gap_tolerance;      // position correction after each step closes joint gaps to this, m or rad
+    double gap_tolerance;      // largest joint gap after a step, m or rad; position correction aims at 1/20 of it
     int max_iterations;        // of Newton, augmented Lagrangian and position correction, per step
     double penalty;            // ALI1, ALI3P: alpha; 0: chosen from the masses and the step
     double frequency;          // ALI1: Baumgarte omega, rad/s; 0: chosen from the step

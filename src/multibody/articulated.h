@@ -2,6 +2,7 @@
 #ifndef ITM_MULTIBODY_ARTICULATED_H
 #define ITM_MULTIBODY_ARTICULATED_H
 
+#include "base/inline.h"
 #include "multibody/data.h"
 
 static inline ItmSpatial itm_articulated_mul(const ItmArticulated* A, ItmSpatial s)
@@ -101,8 +102,8 @@ static inline void itm_articulated_pass(ItmArticulated* parent, const ItmArticul
 }
 
 // Both for one velocity, D = S . U with U = IA S: the parent gets IA - U U' / D, and does not wait for the root of D.
-static inline void itm_articulated_factor_single(const ItmArticulated* A, ItmSpatial* G, double* L, ItmSpatial S,
-                                                 ItmArticulated* parent, ItmVec3 offset)
+ITM_INLINE void itm_articulated_factor_single(const ItmArticulated* A, ItmSpatial* G, double* L, ItmSpatial S,
+                                              ItmArticulated* parent, ItmVec3 offset)
 {
     ItmSpatial U = itm_articulated_mul(A, S);
     double inv_D = 1.0 / itm_spatial_dot(S, U), inv_L = sqrt(inv_D);

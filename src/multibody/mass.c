@@ -27,7 +27,7 @@ static void factor_several(ItmData* d, const ItmBody* body, int i)
                          itm_vec_sub(d->x[i], d->x[body->parent]));
 }
 
-static inline void factor_single(ItmData* d, const ItmBody* body, int i)
+ITM_INLINE void factor_single(ItmData* d, const ItmBody* body, int i)
 {
     itm_articulated_factor_single(&d->mass.IA[i], d->mass.G + body->v_adr, d->mass.L + body->L_adr, d->S[body->v_adr],
                                   get_parent_inertia(d, body), itm_vec_sub(d->x[i], d->x[body->parent]));
@@ -45,7 +45,7 @@ static void begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms terms)
 }
 
 // Factor body i; all that hangs on it is done.
-static inline void factor_at(const ItmModel* m, ItmData* d, int i)
+ITM_INLINE void factor_at(const ItmModel* m, ItmData* d, int i)
 {
     const ItmBody* body = &m->bodies[i];
     if (body->is_root_leaf) {
@@ -121,7 +121,7 @@ static inline void hand_up(const ItmData* d, const ItmBody* body, ItmSpatial* wr
 }
 
 // y = L^-1 rhs of body i, the wrench that is left handed on to its parent. Bodies that are alone are solved into x, or (NULL) half.
-static inline void sweep_up_at(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench, int i)
+ITM_INLINE void sweep_up_at(const ItmModel* m, ItmData* d, double* x, const double* tau, ItmSpatial* wrench, int i)
 {
     double* y = d->mass.y;
     const ItmBody* body = &m->bodies[i];
@@ -212,6 +212,16 @@ void itm_mass_factor_solve(const ItmModel* m, ItmData* d, ItmModalTerms terms, d
         sweep_up_at(m, d, x, tau, wrench, i);
     }
     sweep_down(m, d, x);
+}
+
+void itm_mass_factor_solve_lower(const ItmModel* m, ItmData* d, ItmModalTerms terms, const double* tau,
+                                 ItmSpatial* wrench)
+{
+    begin_factor(m, d, terms);
+    for (int i = m->nbody - 1; i >= 0; i--) {
+        factor_at(m, d, i);
+        sweep_up_at(m, d, NULL, tau, wrench, i);
+    }
 }
 
 void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench)

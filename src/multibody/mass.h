@@ -42,6 +42,8 @@ void itm_mass_factor_solve(const ItmModel* m, ItmData* d, ItmModalTerms terms, d
 
 // Half of it, y = L^-1 (tau + sum of the wrenches), into d->mass.y. tau (nv)
 void itm_mass_solve_lower(const ItmModel* m, ItmData* d, const double* tau, ItmSpatial* wrench);
+void itm_mass_factor_solve_lower(const ItmModel* m, ItmData* d, ItmModalTerms terms, const double* tau,
+                                 ItmSpatial* wrench);
 
 // The other half: x = L^-T y, y (nv) given in d->mass.y.
 void itm_mass_solve_upper(const ItmModel* m, ItmData* d, double* x);

@@ -651,6 +651,17 @@ ITM_INLINE void spread(double* restrict y, const double* restrict Y, const doubl
 }
 
 // Sizes of a hinge between free bodies, and in a planar loop of hinges, are known to the compiler.
+ITM_INLINE void gather_body(double* out, const double* Y, const double* y, const ItmRowBlock* block, int nv)
+{
+    if (block->nrow == 5 && nv == 6) {
+        gather(out, Y, y, 5, block->ny, 6);
+    } else if (block->nrow == 2 && nv == 1) {
+        gather(out, Y, y, 2, block->ny, 1);
+    } else {
+        gather(out, Y, y, block->nrow, block->ny, nv);
+    }
+}
+
 void itm_rows_gather(const ItmModel* m, const ItmData* d, double* out, const double* y)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
@@ -659,18 +670,27 @@ void itm_rows_gather(const ItmModel* m, const ItmData* d, double* out, const dou
         const double* Y = d->rows.Y + block->y_adr;
         for (int j = 0; j < block->npath; j++) {
             const ItmBody* body = &m->bodies[block->path[j]];
-            if (block->nrow == 5 && body->nv == 6) {
-                gather(out + block->row, Y, y + body->v_adr, 5, block->ny, 6);
-            } else if (block->nrow == 2 && body->nv == 1) {
-                gather(out + block->row, Y, y + body->v_adr, 2, block->ny, 1);
-            } else {
-                gather(out + block->row, Y, y + body->v_adr, block->nrow, block->ny, body->nv);
-            }
+            gather_body(out + block->row, Y, y + body->v_adr, block, body->nv);
             Y += body->nv;
         }
     }
 }
 
+void itm_rows_gather_path(const ItmModel* m, const ItmData* d, double* out, const double* y, const ItmRowBlock* path)
+{
+    memset(out, 0, sizeof(double) * (size_t)m->nrow);
+    for (int j = 0; j < path->npath; j++) {
+        int id = path->path[j];
+        const ItmBody* body = &m->bodies[id];
+        for (int e = m->body_block_adr[id]; e < m->body_block_adr[id + 1]; e++) {
+            const ItmRowBlock* block = &m->blocks[m->body_block[e]];
+            const double* Y = d->rows.Y + block->y_adr + m->body_block_y[e];
+            gather_body(out + block->row, Y, y + body->v_adr, block, body->nv);
+        }
+    }
+}
+
+// Same sizes.
 void itm_rows_spread(const ItmModel* m, const ItmData* d, double* y, const double* x, double sign)
 {
     for (int k = 0; k < m->nblock; k++) {

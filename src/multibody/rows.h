@@ -85,6 +85,8 @@ static inline double itm_rows_dot(const double* restrict x, const double* restri
 
 // out = Y y (nrow) and y += sign Y' x (nv), with Y = L^-1 A' of the last itm_rows_factor
 void itm_rows_gather(const ItmModel* m, const ItmData* d, double* out, const double* y);
+// The first where y is 0 but for the bodies of a path.
+void itm_rows_gather_path(const ItmModel* m, const ItmData* d, double* out, const double* y, const ItmRowBlock* path);
 void itm_rows_spread(const ItmModel* m, const ItmData* d, double* y, const double* x, double sign);
 // The bodies' wrenches and the direct forces of row forces lambda, added to wrench and tau.
 void itm_rows_add_forces(const ItmModel* m, const ItmData* d, ItmSpatial* wrench, double* tau, const double* lambda);

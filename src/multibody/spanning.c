@@ -155,7 +155,7 @@ ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
 // The free directions of a node, S, and the dual vectors of its locked rotations.
 ITM_INLINE void place(ItmSpanned* f, ItmSpatial* S, int nlin, int nrot)
 {
-    ItmVec3 t[3], w[3];
+    ItmVec3 t[3] = {{0, 0, 0}}, w[3] = {{0, 0, 0}};
     dualize(f->dual, f->rows.n, nrot);
     complete(t, f->rows.e, nlin);
     complete(w, f->rows.n, nrot);

@@ -2,6 +2,7 @@
 #include "rim/rim.h"
 
 #include "base/clock.h"
+#include "base/inline.h"
 #include "contact/contact.h"
 #include "multibody/flexible.h"
 #include "multibody/kinematics.h"
@@ -65,7 +66,9 @@ static void set_path(ItmRim* rim, const ItmModel* m, int i, const int* bodies, i
     for (int k = 0; k < block->npath; k++) {
         int body = block->path[k];
         rim->is_touched[m->component[body]] = true;
-        rim->is_chain[i] = rim->is_chain[i] && m->bodies[body].nv == 1;
+        bool is_link = m->bodies[body].nv == 1 && m->bodies[body].mobility != ITM_MOBILIZER_MODES;
+        bool is_serial = block->path_parent[k] == (k + 1 < block->npath ? k + 1 : ITM_NONE);
+        rim->is_chain[i] = rim->is_chain[i] && is_link && is_serial;
     }
 }
 
@@ -95,8 +98,10 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
         } else {
             int bodies[ITM_BLOCK_BODIES], n = itm_measure_get_bodies(measure, bodies);
             set_path(rim, m, i, bodies, n);
+            rim->is_chain[i] = rim->is_chain[i] && measure->nother == 0;
         }
     }
+    memset(rim->Y, 0, sizeof(double) * (size_t)(rim->n * rim->nv));
 }
 
 void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFrame* frame)
@@ -162,63 +167,76 @@ static void answer_rows(const ItmModel* m, ItmData* d, ItmRim* rim)
 
 // ---------------------------------------------------------------------------- mobility
 
-// y = L^-1 A_i' along a path of bodies with one velocity each: as itm_mass_half_solve, without its loops over rows and
-// velocities, which for a small mechanism cost more than the rest of a RIM.
-static void half_solve_chain(const ItmModel* m, ItmData* d, const ItmRowBlock* block, double* y, const ItmSpatial* cov)
+// y = L^-1 A_i' of an interface along the bodies of its path, 0 elsewhere, and its products there.
+typedef struct {
+    double square, free;  // y . y, y . y_free
+} HalfSolved;
+
+// The path is one chain of bodies with one velocity each: as itm_mass_half_solve, without its loops over rows, velocities and branches,
+// which for a small mechanism cost more than the rest of a RIM. The wrench that goes inward stays in registers.
+ITM_INLINE HalfSolved half_solve_chain(const ItmModel* m, const ItmData* d, const ItmRim* rim, int i,
+                                       const ItmMeasured* x, double* y)
 {
-    ItmSpatial* p = d->path_wrench;
-    for (int j = 0; j < block->npath; j++) {
-        p[j] = itm_spatial_zero();
-    }
-    for (int k = 0; k < block->nbody; k++) {
-        int j = 0;
-        while (block->path[j] != block->body[k]) {
-            j++;
+    const ItmRowBlock* block = &rim->blocks[i];
+    const ItmMeasure* measure = measure_of(m, rim->actuator[i]);
+    int id = block->path[0], npath = block->npath;
+    bool begins_at_a = id == measure->body_a;
+    int other = begins_at_a ? measure->body_b : measure->body_a;
+    ItmSpatial p = begins_at_a ? x->cov_a : x->cov_b;
+    HalfSolved out = {0.0, 0.0};
+    for (int j = 0;;) {
+        const ItmBody* body = &m->bodies[id];
+        int adr = body->v_adr;
+        double value = itm_spatial_dot(d->S[adr], p) * d->mass.L[body->L_adr];
+        y[adr] = value;
+        out.square += value * value;
+        out.free += value * rim->y_free[adr];
+        if (++j == npath) {
+            return out;
         }
-        p[j] = itm_spatial_add(p[j], cov[k]);
-    }
-    for (int j = 0; j < block->npath; j++) {
-        const ItmBody* body = &m->bodies[block->path[j]];
-        int adr = body->v_adr, parent = block->path_parent[j];
-        y[adr] = itm_spatial_dot(d->S[adr], p[j]) * d->mass.L[body->L_adr];
-        if (parent != ITM_NONE) {
-            ItmSpatial f = itm_spatial_axpy(-y[adr], d->mass.G[adr], p[j]);
-            f = itm_wrench_shift(f, itm_vec_sub(d->x[block->path[j]], d->x[body->parent]));
-            p[parent] = itm_spatial_add(p[parent], f);
+        p = itm_wrench_shift(itm_spatial_axpy(-value, d->mass.G[adr], p), itm_vec_sub(d->x[id], d->x[body->parent]));
+        id = body->parent;
+        if (id == other) {
+            p = itm_spatial_add(p, begins_at_a ? x->cov_b : x->cov_a);
         }
     }
 }
 
-// y = L^-1 A_i', over all velocities
-static void half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x,
-                                 double* y)
+// y before it is half solved along its path: the reaction of rows was everywhere.
+ITM_INLINE void clear_reaction(const ItmModel* m, double* y)
+{
+    if (m->nrow > 0) {
+        memset(y, 0, sizeof(double) * (size_t)m->nv);
+    }
+}
+
+static HalfSolved half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x,
+                                       double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
     ItmSpatial cov[ITM_BLOCK_BODIES] = {x->cov_a};  // of a frame
     if (rim->actuator[i] != ITM_NONE) {
         itm_measure_get_covectors(measure_of(m, rim->actuator[i]), x, 1.0, cov);
     }
-    memset(y, 0, sizeof(double) * (size_t)m->nv);
-    if (rim->is_chain[i]) {
-        half_solve_chain(m, d, block, y, cov);
-        return;
-    }
-    double* along = d->x1;
-    itm_mass_half_solve(m, d, along, block, cov);
+    const double* along = d->x1;
+    HalfSolved out = {0.0, 0.0};
+    clear_reaction(m, y);
+    itm_mass_half_solve(m, d, d->x1, block, cov);
     for (int j = 0; j < block->npath; j++) {
         const ItmBody* body = &m->bodies[block->path[j]];
-        for (int k = 0; k < body->nv; k++) {
-            y[body->v_adr + k] = *along++;
-        }
+        memcpy(y + body->v_adr, along, sizeof(double) * (size_t)body->nv);
+        out.square += itm_rows_dot(along, along, body->nv);
+        out.free += itm_rows_dot(along, rim->y_free + body->v_adr, body->nv);
+        along += body->nv;
     }
+    return out;
 }
 
 // What the rows take off y of interface i: y~ and mu.
 static void answer_interface(const ItmModel* m, ItmData* d, ItmRim* rim, int i)
 {
     double *y = rim->Y + i * m->nv, *mu = rim->mu + i * m->nrow;
-    rim->mobility_free[i] = itm_rows_dot(y, y, m->nv);
-    itm_rows_gather(m, d, mu, y);
+    itm_rows_gather_path(m, d, mu, y, &rim->blocks[i]);
     itm_blocks_solve(&m->pattern, &d->rows.factor, mu);
     itm_rows_spread(m, d, y, mu, -1.0);
 }
@@ -245,6 +263,23 @@ static void multiply_row(const ItmModel* m, const ItmData* d, ItmRim* rim, int i
     }
 }
 
+// a0 and W of row k beside those before it, from its half solved vector.
+ITM_INLINE void finish_row(const ItmModel* m, ItmData* d, ItmRim* rim, int k, HalfSolved solved, double bias)
+{
+    rim->a0[k] = solved.free + bias;
+    rim->mobility_free[k] = solved.square;
+    if (m->nrow > 0) {
+        answer_interface(m, d, rim, k);
+        multiply_row(m, d, rim, k, k + 1);
+        return;
+    }
+    rim->W[k * (rim->n + 1)] = solved.square;
+    for (int j = 0; j < k; j++) {
+        rim->W[k * rim->n + j] = rim->W[j * rim->n + k] =
+            itm_rows_dot(rim->Y + k * rim->nv, rim->Y + j * rim->nv, rim->nv);
+    }
+}
+
 // Y, a0 and W of n rows from i on, seen as x, beside those before them.
 static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
 {
@@ -258,27 +293,40 @@ static void reduce_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n
     }
     for (int k = i; k < i + n; k++) {
         double* y = rim->Y + k * m->nv;
-        if (!is_wide) {
-            half_solve_interface(m, d, rim, k, &x[k - i], y);
-        }
-        if (!is_free) {
-            rim->a0[k] = itm_rows_dot(y, rim->y_free, m->nv);
-        }
-        if (m->nrow > 0) {
-            answer_interface(m, d, rim, k);
-        }
-        rim->a0[k] += x[k - i].bias;
-        multiply_row(m, d, rim, k, is_free ? i : k + 1);
-        if (m->nrow == 0) {
+        if (is_wide && !is_free) {
+            finish_row(m, d, rim, k, (HalfSolved){itm_rows_dot(y, y, m->nv), itm_rows_dot(y, rim->y_free, m->nv)},
+                       x[k - i].bias);
+        } else if (!is_wide) {
+            finish_row(m, d, rim, k, half_solve_interface(m, d, rim, k, &x[k - i], y), x[k - i].bias);
+        } else {
+            rim->a0[k] += x[k - i].bias;
             rim->mobility_free[k] = rim->W[k * (rim->n + 1)];
+            multiply_row(m, d, rim, k, i);
         }
     }
 }
 
-// W, a0 and the free motion of the mechanism, M and H factored.
+// The same for one row whose path is a chain.
+static void reduce_chain(const ItmModel* m, ItmData* d, ItmRim* rim, int i, const ItmMeasured* x)
+{
+    double* y = rim->Y + i * m->nv;
+    clear_reaction(m, y);
+    finish_row(m, d, rim, i, half_solve_chain(m, d, rim, i, x, y), x->bias);
+}
+
+// Any rows from i on; x are their measures.
+static void reduce_any(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
+{
+    if (rim->actuator[i] != ITM_NONE && rim->is_chain[i]) {
+        reduce_chain(m, d, rim, i, x);
+    } else {
+        reduce_rows(m, d, rim, i, n, x);
+    }
+}
+
+// W, a0 and the free motion of the mechanism, M and H factored; d->mass.y is L^-1 (f - c).
 static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    itm_mass_solve_lower(m, d, d->tau, d->wrench);
     memcpy(rim->y_free, d->mass.y, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
         answer_rows(m, d, rim);
@@ -286,7 +334,7 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
     for (int i = 0, n; i < rim->n; i += n) {
         if (rim->actuator[i] != ITM_NONE) {
             // the evaluation of the forces has just looked at the lines
-            reduce_rows(m, d, rim, i, n = 1, &d->scalar_measured[m->actuator_force[rim->actuator[i]]]);
+            reduce_any(m, d, rim, i, n = 1, &d->scalar_measured[m->actuator_force[rim->actuator[i]]]);
         } else {
             ItmMeasured x[ITM_DIRECTION_COUNT];
             n = look_at_rows(m, d, rim, i, x);
@@ -305,7 +353,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
     for (int i = 0, n; i < rim->n; i += n) {
         ItmMeasured x[ITM_DIRECTION_COUNT];
         n = look_at_rows(m, d, rim, i, x);
-        reduce_rows(m, d, rim, i, n, x);
+        reduce_any(m, d, rim, i, n, x);
     }
 }
 
@@ -365,7 +413,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     return status;
 }
 
-// Interfaces and bounded rows, M and H factored.
+// Interfaces and bounded rows, M and H factored, the free motion half solved in d->mass.y.
 static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContact contact)
 {
     double start = itm_clock();
@@ -375,6 +423,21 @@ static ItmStatus reduce(const ItmModel* m, ItmData* d, ItmRim* rim, ItmRimContac
     return status;
 }
 
+// M and H, where the last step has not left them, and y = L^-1 (f - c), which the mechanism takes over with its step; without rows in one
+// sweep, as its own step has it.
+static void factor_free_motion(const ItmModel* m, ItmData* d, double H)
+{
+    if (d->position_state != ITM_POSITION_FACTORED && m->nrow == 0) {
+        itm_mass_factor_solve_lower(m, d, itm_euler_modal_terms(d, H), d->tau, d->wrench);
+    } else {
+        if (d->position_state != ITM_POSITION_FACTORED) {
+            itm_euler_factor(m, d, H);
+        }
+        itm_mass_solve_lower(m, d, d->tau, d->wrench);
+    }
+    d->position_state = ITM_POSITION_FACTORED;
+}
+
 ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                           ItmRimContact contact)
 {
@@ -382,10 +445,7 @@ ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
     if (status != ITM_OK) {
         return status;
     }
-    if (d->position_state != ITM_POSITION_FACTORED) {
-        itm_euler_factor(m, d, H);
-        d->position_state = ITM_POSITION_FACTORED;
-    }
+    factor_free_motion(m, d, H);
     return reduce(m, d, rim, contact);
 }
 
@@ -408,6 +468,7 @@ ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, doubl
         itm_flexible_add_lag(m, d, -H);  // the forces of the start, not of the end
     }
     itm_euler_factor_modes(m, d, H, (ItmModalTerms){.inertia = 1.0});
+    itm_mass_solve_lower(m, d, d->tau, d->wrench);
     d->position_state = ITM_POSITION_LOOKED;
     // effective stiffness is known of interfaces only: contacts cannot be solved with it
     status = reduce(m, d, rim, elastic == ITM_FLEXIBLE_INTERFACE_EFFECTIVE ? ITM_RIM_ELIMINATE : contact);

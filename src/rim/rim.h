@@ -114,7 +114,7 @@ typedef struct ItmRim {
     ItmRowBlock* blocks;    // bodies and path to the roots of each interface           (n)
     int*    path;           // and their parents, room for both a block                 (2 n longest_path)
     int     longest_path;
-    bool*   is_chain;       // all bodies on the path have one velocity                 (n)
+    bool*   is_chain;       // the path has no branches, all its bodies one velocity    (n)
     bool*   is_touched;     // components that an interface acts on                     (nbody)
 
     // itm_rim_measure: at the start of the step; micro steps carry them on
@@ -159,7 +159,7 @@ typedef struct ItmRim {
     ItmRimContacts contacts;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows that began or ceased to hold within the last macro step
-    double  cost;           // wall time of reductions so far, evaluation of the mechanism not counted   s
+    double  cost;           // wall time of reductions so far, the mechanism's evaluation and free motion not counted   s
 } ItmRim;
 // clang-format on
 

@@ -252,10 +252,8 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
         itm_rows_compute_jacobian(m, d);
         itm_euler_factor(m, d, h);
     }
-    d->info.gap = itm_gaps_close(m, d, t);
+    itm_gaps_close(m, d, t);
     memset(d->rows.guess, 0, sizeof(double) * (size_t)m->nrow);
-    d->info.residual = d->info.gap;
-    d->info.unfinished += !(d->info.gap <= d->options.gap_tolerance);
     itm_data_update_angles(m, d);
 
     keep_raw(m, d);

@@ -72,7 +72,7 @@ void itm_jumps_follow(const ItmModel* m, ItmData* d, double t);
 // start of the step), or with new ones where those do not serve: q <- q (+) -M^-1 A' H^-1 Phi. The corrections count as part of
 // the step's motion, d->v and d->lambda take them over (divided by the step): with Jacobians of the start this is SHAKE, whose
 // energy stays bounded, where correcting positions alone feeds energy. Leaves the position stage at the final d->q, and
-// the Jacobian where d->spanning is used. Returns the largest gap left.
-double itm_gaps_close(const ItmModel* m, ItmData* d, double t);
+// the Jacobian where d->spanning is used. The largest gap left is d->info.gap; more than the tolerance counts as unfinished.
+void itm_gaps_close(const ItmModel* m, ItmData* d, double t);
 
 #endif
