@@ -50,6 +50,10 @@ typedef struct ItmDense {
     // U'U x = x, in place
     void (*solve_cholesky)(const double* U, int ldu, double* x, int n);
 
+    // The same with the inverses of the diagonal of U. Four columns at a time: the columns of U behind the last, up to a multiple of
+    // four, are zero; so is x there, and stays so.
+    void (*solve_inverse)(const double* U, int ldu, const double* inv_u, double* x, int n);
+
     // U'U x = x, in place, with U of factor_band
     void (*solve_band)(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n);
 

@@ -106,7 +106,7 @@ void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, c
     if (s->is_sparse) {
         ws->dense->multiply_groups(w, s->H, s->ld, x, rows, m, s->group, s->ngroup);
     } else {
-        ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, s->ld);
+        ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, (s->n + 3) / 4 * 4);
     }
 }
 
