@@ -213,16 +213,22 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
             count += is_any(&v);
         }
         if (j < n) {
-            double v1 = j + 1 < n ? from[j + 1] * (d[i] * d[j + 1]) : 0.0;
-            double v2 = j + 2 < n ? from[j + 2] * (d[i] * d[j + 2]) : 0.0;
-            Lanes v = {from[j] * (d[i] * d[j]), v1, v2, 0.0};
+            Lanes rest = {0};
+            if (i + 1 < n) {
+                rest = *lanes(from + j);  // the next row, too, which the zeros of d take away
+            } else {
+                for (int k = 0; k < n - j; k++) {
+                    rest[k] = from[j + k];
+                }
+            }
+            Lanes v = rest * (d[i] * *lanes(d + j)) + 0.0;  // no negative zeros
             *(Lanes*)(to + j) = v;
             sum += 0.0 * v;
             own[count] = j;
             count += is_any(&v);
             j += 4;
         }
-        for (; j < ldb; j += 4) {
+        if (j < ldb) {
             *(Lanes*)(to + j) = (Lanes){0};
         }
         ngroup[i] = count;

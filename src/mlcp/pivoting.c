@@ -555,12 +555,25 @@ static bool changes_state(ItmMlcpWorkspace* ws)
     return is_changed;
 }
 
+static bool is_zero(const double* x, int n)
+{
+    bool is_any = false;
+    for (int i = 0; i < n; i++) {
+        is_any |= x[i] != 0.0;
+    }
+    return !is_any;
+}
+
 // Sweeps from ws->x, which is zero for a cold start
 static void sweep_guess(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     double* inv_h = ws->v[9];
-    itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
+    if (is_zero(ws->x, s->n)) {
+        memset(ws->w, 0, (size_t)s->n * sizeof *ws->w);
+    } else {
+        itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
+    }
     for (int i = 0; i < s->n; i++) {
         double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
         inv_h[i] = h > 0.0 ? RELAXATION / h : 0.0;
