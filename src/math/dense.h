@@ -31,7 +31,8 @@ typedef struct ItmDense {
     void (*multiply_groups)(double* y, const double* A, int lda, const double* x, const int* rows, int m,
                             const int* group, const int* ngroup);
 
-    // B = D A D with a diagonal D, padded with zeros; A without padding (n x n). Lists the groups of B. Returns whether all is finite.
+    // B = D A D with a diagonal D, padded with zeros; A without padding (n x n), d padded with zeros, ldb = itm_dense_pad(n). Lists the
+    // groups of B. Returns whether all is finite.
     bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup);
 
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the groups
@@ -49,6 +50,10 @@ typedef struct ItmDense {
 
     // U'U x = x, in place
     void (*solve_cholesky)(const double* U, int ldu, double* x, int n);
+
+    // The same with the inverses of the diagonal of U. Four columns at a time: the columns of U behind the last, up to a multiple of
+    // four, are zero; so is x there, and stays so.
+    void (*solve_inverse)(const double* U, int ldu, const double* inv_u, double* x, int n);
 
     // U'U x = x, in place, with U of factor_band
     void (*solve_band)(const double* U, int ldu, const int* end, const double* inv_u, double* x, int n);

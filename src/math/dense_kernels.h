@@ -204,27 +204,35 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
         double* to = B + (size_t)i * (size_t)ldb;
         int* own = group + (size_t)i * (size_t)(ldb / 4);
         int count = 0, j = 0;
+        Lanes sum = {0};  // of this row, so that the next one does not wait for it
         for (; j < whole; j += 4) {
             Lanes v = *lanes(from + j) * (d[i] * *lanes(d + j));
             *(Lanes*)(to + j) = v;
-            nothing += 0.0 * v;
+            sum += 0.0 * v;
             own[count] = j;
             count += is_any(&v);
         }
         if (j < n) {
-            double v1 = j + 1 < n ? from[j + 1] * (d[i] * d[j + 1]) : 0.0;
-            double v2 = j + 2 < n ? from[j + 2] * (d[i] * d[j + 2]) : 0.0;
-            Lanes v = {from[j] * (d[i] * d[j]), v1, v2, 0.0};
+            Lanes rest = {0};
+            if (i + 1 < n) {
+                rest = *lanes(from + j);  // the next row, too, which the zeros of d take away
+            } else {
+                for (int k = 0; k < n - j; k++) {
+                    rest[k] = from[j + k];
+                }
+            }
+            Lanes v = rest * (d[i] * *lanes(d + j)) + 0.0;  // no negative zeros
             *(Lanes*)(to + j) = v;
-            nothing += 0.0 * v;
+            sum += 0.0 * v;
             own[count] = j;
             count += is_any(&v);
             j += 4;
         }
-        for (; j < ldb; j += 4) {
+        if (j < ldb) {
             *(Lanes*)(to + j) = (Lanes){0};
         }
         ngroup[i] = count;
+        nothing += sum;
     }
     return sum_lanes(&nothing) == 0.0;
 }
@@ -465,6 +473,77 @@ static void solve_cholesky(const double* U, int ldu, double* x, int n)
     }
 }
 
+// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
+static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int j = 0; j < n; j += 4) {
+        Lanes xj = *lanes(x + j);
+        s0 += *lanes(A + j) * xj;
+        s1 += *lanes(a1 + j) * xj;
+        s2 += *lanes(a2 + j) * xj;
+        s3 += *lanes(a3 + j) * xj;
+    }
+    t[0] = sum_lanes(&s0);
+    t[1] = sum_lanes(&s1);
+    t[2] = sum_lanes(&s2);
+    t[3] = sum_lanes(&s3);
+}
+
+// Unknowns behind the last whole group of four, of U' and of U
+static inline void solve_tail_lower(const double* U, int ldu, const double* inv_u, double* x, int k, int n)
+{
+    for (; k < n; k++) {
+        const double* row = U + (size_t)k * (size_t)ldu;
+        x[k] *= inv_u[k];
+        for (int j = k + 1; j < n; j++) {
+            x[j] -= x[k] * row[j];
+        }
+    }
+}
+
+static inline void solve_tail_upper(const double* U, int ldu, const double* inv_u, double* x, int first, int n)
+{
+    for (int k = n - 1; k >= first; k--) {
+        const double* row = U + (size_t)k * (size_t)ldu;
+        for (int j = n - 1; j > k; j--) {
+            x[k] -= row[j] * x[j];
+        }
+        x[k] *= inv_u[k];
+    }
+}
+
+// Four unknowns at a time, as above; no division waits for another.
+static void solve_inverse(const double* U, int ldu, const double* restrict inv_u, double* restrict x, int n)
+{
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
+        double y0 = x[k] * inv_u[k];
+        double y1 = (x[k + 1] - y0 * a0[k + 1]) * inv_u[k + 1];
+        double y2 = ((x[k + 2] - y0 * a0[k + 2]) - y1 * a1[k + 2]) * inv_u[k + 2];
+        double y3 = ((x[k + 3] - y0 * a0[k + 3]) - y1 * a1[k + 3] - y2 * a2[k + 3]) * inv_u[k + 3];
+        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
+        for (int j = k + 4; j < n; j += 4) {
+            *(Lanes*)(x + j) =
+                *lanes(x + j) - y0 * *lanes(a0 + j) - y1 * *lanes(a1 + j) - y2 * *lanes(a2 + j) - y3 * *lanes(a3 + j);
+        }
+    }
+    solve_tail_lower(U, ldu, inv_u, x, k, n);
+    solve_tail_upper(U, ldu, inv_u, x, k, n);
+    for (k -= 4; k >= 0; k -= 4) {
+        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu;
+        double t[4];
+        dot_four(t, a0 + k + 4, ldu, x + k + 4, (n - k - 1) / 4 * 4);
+        double y3 = (x[k + 3] - t[3]) * inv_u[k + 3];
+        double y2 = (x[k + 2] - t[2] - a2[k + 3] * y3) * inv_u[k + 2];
+        double y1 = (x[k + 1] - t[1] - a1[k + 3] * y3 - a1[k + 2] * y2) * inv_u[k + 1];
+        double y0 = (x[k] - t[0] - a0[k + 3] * y3 - a0[k + 2] * y2 - a0[k + 1] * y1) * inv_u[k];
+        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
+    }
+}
+
 static void rotate(double* restrict a, double* restrict b, double c, double s, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -557,24 +636,6 @@ static int factor_lu(double* A, int lda, int n, int* pivots, double floor)
     return replaced;
 }
 
-// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
-static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int j = 0; j < n; j += 4) {
-        Lanes xj = *lanes(x + j);
-        s0 += *lanes(A + j) * xj;
-        s1 += *lanes(a1 + j) * xj;
-        s2 += *lanes(a2 + j) * xj;
-        s3 += *lanes(a3 + j) * xj;
-    }
-    t[0] = sum_lanes(&s0);
-    t[1] = sum_lanes(&s1);
-    t[2] = sum_lanes(&s2);
-    t[3] = sum_lanes(&s3);
-}
-
 // Four unknowns from k on: y = T^-1 (x - t), T the small triangle at (k, k). They are stored together, because they are then loaded so.
 static inline void solve_unit_lower_four(const double* T, int lda, double* x, const double* t)
 {
@@ -644,6 +705,7 @@ const ItmDense ITM_DENSE_TABLE = {
     .factor_cholesky = factor_cholesky,
     .factor_band = factor_band,
     .solve_cholesky = solve_cholesky,
+    .solve_inverse = solve_inverse,
     .solve_band = solve_band,
     .solve_cholesky_lower = solve_cholesky_lower,
     .rotate = rotate,

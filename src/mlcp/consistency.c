@@ -38,7 +38,7 @@ void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options
 {
     ItmMlcpScaled* s = &ws->s;
     int ncontact = s->ncontact;
-    if (count_free(s) < 2 || !s->is_symmetric || ncontact == 0) {
+    if (ncontact == 0 || !s->is_symmetric || count_free(s) < 2) {
         return;
     }
     double *lo = ws->x_best, *up = ws->w_best, *x = ws->shift;

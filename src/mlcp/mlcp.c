@@ -63,8 +63,8 @@ static void lay_out(ItmMlcpWorkspace* ws)
 {
     ItmArena* arena = &ws->arena;
     int n = ws->capacity.n, ld = itm_dense_pad(n), nlcp = ws->capacity.nlcp;
-    double** vectors[] = {&ws->s.b, &ws->s.lo,  &ws->s.up,   &ws->s.d,    &ws->x,      &ws->w,
-                          &ws->ray, &ws->shift, &ws->x_best, &ws->w_best, &ws->x_user, &ws->w_user};
+    double** vectors[] = {&ws->s.b, &ws->s.lo,  &ws->s.up,   &ws->s.d,    &ws->s.inv_d, &ws->x,     &ws->w,
+                          &ws->ray, &ws->shift, &ws->x_best, &ws->w_best, &ws->x_user,  &ws->w_user};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
         *vectors[k] = ITM_TAKE(arena, double, ld);
     }
@@ -145,7 +145,7 @@ double itm_mlcp_measure(ItmMlcpWorkspace* ws)
     for (int i = 0; i < s->n; i++) {
         ws->w[i] += s->b[i];
         ws->x_user[i] = s->d[i] * ws->x[i];
-        ws->w_user[i] = ws->w[i] / s->d[i];
+        ws->w_user[i] = ws->w[i] * s->inv_d[i];
     }
     return ws->residual = itm_residual_compute(ws->problem, ws->x_user, ws->w_user, s->tangent_of);
 }
@@ -232,7 +232,7 @@ static void start_iterate(ItmMlcpWorkspace* ws, const ItmMlcpResult* result, con
     memset(ws->x + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->x);
     memset(ws->w + n, 0, (size_t)(ws->s.ld - n) * sizeof *ws->w);
     for (int i = 0; i < n; i++) {
-        ws->x[i] = options->warm_start ? result->x[i] / ws->s.d[i] : 0.0;
+        ws->x[i] = options->warm_start ? result->x[i] * ws->s.inv_d[i] : 0.0;
         ws->state[i] = options->warm_start ? result->state[i] : ITM_ROW_UNKNOWN;
         ws->ray[i] = ws->shift[i] = 0.0;
         ws->x_best[i] = 0.0;

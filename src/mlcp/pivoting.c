@@ -40,8 +40,9 @@ typedef struct Pivoting {
     int* active;     // position -> row                                (m)
     int* tight;      // the other rows                                 (n - m)
     int* moved;      // rows that break their condition                (n)
+    int nfree;       // the first of them that never leave
     int* end;        // banded H: column behind the last of a row of U  (m)
-    double* inv_u;   //   and 1 / U_kk                                  (m)
+    double* inv_u;   // 1 / U_kk                                       (m)
     double* base;    // x of the proximal step                         (n)
     double* w_base;  // H base + b                                     (n)
     double* delta;   // x - base                                       (n)
@@ -72,6 +73,7 @@ static void list_rows(Pivoting* p)
             p->active[p->m++] = i;
         }
     }
+    p->nfree = p->m;
     for (int i = 0; i < p->n; i++) {
         if (state[i] != ITM_ROW_ACTIVE) {
             p->tight[ntight++] = i;
@@ -135,6 +137,13 @@ static int factor_active_dense(Pivoting* p)
     return p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps);
 }
 
+static void invert_diagonal(Pivoting* p)
+{
+    for (int k = 0; k < p->m; k++) {
+        p->inv_u[k] = 1.0 / p->U[(size_t)k * (size_t)p->ld + (size_t)k];
+    }
+}
+
 // U'U = H_zz + eps I
 static bool factor_active(Pivoting* p)
 {
@@ -142,6 +151,9 @@ static bool factor_active(Pivoting* p)
     p->nupdate = 0;
     p->info->factorisations++;
     p->is_factored = (p->ws->s.is_banded ? factor_active_band(p) : factor_active_dense(p)) == p->m;
+    if (!p->ws->s.is_banded && p->is_factored) {
+        invert_diagonal(p);
+    }
     return p->is_factored;
 }
 
@@ -205,6 +217,13 @@ static bool update_factor(Pivoting* p, int nmoved)
     }
     p->nupdate += nmoved;
     list_tight(p);
+    // what rows that left have put behind the last column
+    for (int k = 0; k < p->m; k++) {
+        for (int j = p->m; j < (p->m + 3) / 4 * 4; j++) {
+            p->U[(size_t)k * (size_t)p->ld + (size_t)j] = 0.0;
+        }
+    }
+    invert_diagonal(p);
     return true;
 }
 
@@ -216,7 +235,10 @@ static void solve_active(const Pivoting* p)
     if (p->ws->s.is_banded) {
         p->dense->solve_band(p->U, p->ld, p->end, p->inv_u, p->rhs, p->m);
     } else {
-        p->dense->solve_cholesky(p->U, p->ld, p->rhs, p->m);
+        for (int k = p->m; k < (p->m + 3) / 4 * 4; k++) {
+            p->rhs[k] = 0.0;
+        }
+        p->dense->solve_inverse(p->U, p->ld, p->inv_u, p->rhs, p->m);
     }
 }
 
@@ -278,15 +300,20 @@ static int find_broken(Pivoting* p)
     double size = max_abs(p->delta, p->n);
     double x_noise = X_NOISE * size;
     double w_noise = W_NOISE * (size + max_abs(p->w_base, p->n));
-    int nbroken = 0;
-    for (int i = 0; i < p->n; i++) {
-        // no branches: states change from row to row, and a wrong guess of the processor costs more than all of this
+    int nbroken = 0, ntight = p->n - p->m;
+    // no branches: states change from row to row, and a wrong guess of the processor costs more than all of this
+    for (int k = p->nfree; k < p->m; k++) {
+        int i = p->active[k];
         double x = p->base[i] + p->delta[i];
-        int state = p->ws->state[i];
-        bool is_out = (x < s->lo[i] - x_noise) | (x > s->up[i] + x_noise);
-        bool is_wrong = ((state == ITM_ROW_LO) & (p->w[i] < -w_noise)) | ((state == ITM_ROW_UP) & (p->w[i] > w_noise));
         p->moved[nbroken] = i;
-        nbroken += ((state == ITM_ROW_ACTIVE) & is_out) | (is_wrong & (s->lo[i] < s->up[i]));
+        nbroken += (x < s->lo[i] - x_noise) | (x > s->up[i] + x_noise);
+    }
+    for (int k = 0; k < ntight; k++) {
+        int i = p->tight[k];
+        // towards the inside of the bounds
+        double rate = p->ws->state[i] == ITM_ROW_LO ? -p->w[i] : p->w[i];
+        p->moved[nbroken] = i;
+        nbroken += (rate > w_noise) & (s->lo[i] < s->up[i]);
     }
     return nbroken;
 }
@@ -528,12 +555,25 @@ static bool changes_state(ItmMlcpWorkspace* ws)
     return is_changed;
 }
 
+static bool is_zero(const double* x, int n)
+{
+    bool is_any = false;
+    for (int i = 0; i < n; i++) {
+        is_any |= x[i] != 0.0;
+    }
+    return !is_any;
+}
+
 // Sweeps from ws->x, which is zero for a cold start
 static void sweep_guess(ItmMlcpWorkspace* ws)
 {
     const ItmMlcpScaled* s = &ws->s;
     double* inv_h = ws->v[9];
-    itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
+    if (is_zero(ws->x, s->n)) {
+        memset(ws->w, 0, (size_t)s->n * sizeof *ws->w);
+    } else {
+        itm_mlcp_multiply(ws, ws->w, ws->x, NULL, s->n);
+    }
     for (int i = 0; i < s->n; i++) {
         double h = s->H[(size_t)i * (size_t)s->ld + (size_t)i];
         inv_h[i] = h > 0.0 ? RELAXATION / h : 0.0;

@@ -10,13 +10,14 @@
 
 static double clamp(double y, double lo, double up)
 {
-    return y < lo ? lo : y > up ? up : y;
+    y = y < lo ? lo : y;
+    return y > up ? up : y;
 }
 
-// max that keeps a NaN
+// max; a NaN in b stays
 static double worse(double a, double b)
 {
-    return b <= a ? a : b;
+    return a > b ? a : b;
 }
 
 static double measure_box(const ItmMlcpContact* c, const double* x, const double* w)

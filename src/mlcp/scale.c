@@ -26,6 +26,7 @@ static void pick_scales(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     // a matrix that is neither symmetric nor of contacts (a circuit) gives no scale through its
     // diagonal
     bool has_scale = p->is_symmetric || p->ncontact > 0;
+    memset(s->d + s->n, 0, (size_t)(s->ld - s->n) * sizeof *s->d);
     for (int i = 0; i < s->n; i++) {
         s->d[i] = has_scale ? pick_scale(p->H[(size_t)i * (size_t)p->n + (size_t)i]) : 1.0;
     }
@@ -106,7 +107,7 @@ void itm_mlcp_multiply(const ItmMlcpWorkspace* ws, double* w, const double* x, c
     if (s->is_sparse) {
         ws->dense->multiply_groups(w, s->H, s->ld, x, rows, m, s->group, s->ngroup);
     } else {
-        ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, s->ld);
+        ws->dense->multiply_rows(w, s->H, s->ld, x, rows, m, (s->n + 3) / 4 * 4);
     }
 }
 
@@ -155,9 +156,10 @@ bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
     find_band(s);
     find_groups(s);
     for (int i = 0; i < s->n; i++) {
+        s->inv_d[i] = 1.0 / s->d[i];
         s->b[i] = s->d[i] * p->b[i];
-        s->lo[i] = p->lo[i] / s->d[i];
-        s->up[i] = p->up[i] / s->d[i];
+        s->lo[i] = p->lo[i] * s->inv_d[i];
+        s->up[i] = p->up[i] * s->inv_d[i];
     }
     scale_contacts(s, p);
     return true;

@@ -23,6 +23,7 @@ typedef struct ItmMlcpScaled {
     double* lo;         // lo / d; tangent rows: set by whoever fixes bounds     (n)
     double* up;         // up / d                                                (n)
     double* d;          // scale                                                 (n)
+    double* inv_d;      // 1 / d, exact                                          (n)
     int* ngroup;        // groups of four columns of a row that are not zero     (n)
     int* group;         // where they begin                                      (n x ld/4)
     bool is_sparse;     // most groups are zero

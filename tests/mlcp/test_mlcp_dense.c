@@ -54,7 +54,7 @@ static void cholesky_solves_to_rounding(void** state)
 static void cholesky_solves_at_all_sizes(void** state)
 {
     (void)state;
-    static double S[N * LD], U[N * LD], x[LD], y[LD];
+    static double S[N * LD], U[N * LD], x[LD], y[LD], z[LD], inv_u[N];
     fill_positive(S, 1);
     fill_random(x, N, 2);
     for (int n = 1; n <= 45; n++) {
@@ -64,9 +64,17 @@ static void cholesky_solves_at_all_sizes(void** state)
         }
         itm_dense_baseline.multiply_rows(y, S, LD, x, NULL, n, n);
         assert_int_equal(itm_dense_baseline.factor_cholesky(U, LD, n, 0.0), n);
+        memset(z, 0, sizeof z);
+        for (int i = 0; i < n; i++) {
+            z[i] = y[i];
+            inv_u[i] = 1.0 / U[i * LD + i];
+            memset(U + i * LD + n, 0, (size_t)(LD - n) * sizeof(double));
+        }
         itm_dense_baseline.solve_cholesky(U, LD, y, n);
+        itm_dense_baseline.solve_inverse(U, LD, inv_u, z, n);
         for (int i = 0; i < n; i++) {
             CHECK_NEAR(y[i], x[i], 1e-12);  // as above
+            CHECK_NEAR(z[i], x[i], 1e-12);
         }
     }
 }
@@ -108,7 +116,7 @@ static void fill_band(double* S, int* first, int* end, uint64_t seed)
 static void groups_leave_out_zeros_only(void** state)
 {
     (void)state;
-    static double S[N * LD], A[N * N], B[N * LD], x[LD], y[2][LD], w[LD], z[LD], one[N], lo[N], up[N];
+    static double S[N * LD], A[N * N], B[N * LD], x[LD], y[2][LD], w[LD], z[LD], one[LD], lo[N], up[N];
     static int first[N], end[N], group[N * (LD / 4)], ngroup[N];
     fill_band(S, first, end, 7);
     fill_random(x, N, 8);
@@ -195,7 +203,7 @@ static void both_variants_give_the_same_bits(void** state)
     }
     const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
     static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
-    static double z[2][LD], inv_u[N], A[N * N], B[2][N * LD], scales[N], bounds[2][N];
+    static double z[2][LD], inv_u[N], A[N * N], B[2][N * LD], scales[LD], bounds[2][N];
     static int pivots[2][N], first[N], end[N], group[2][N * (LD / 4)], ngroup[2][N];
     for (int i = 0; i < N; i++) {
         scales[i] = i % 3 == 0 ? 0.5 : 0.0625;
@@ -213,6 +221,13 @@ static void both_variants_give_the_same_bits(void** state)
         dense->solve_lu(L[k], LD, pivots[k], y[k], N);
         dense->factor_cholesky(S[k], LD, N, 0.0);
         dense->solve_cholesky(S[k], LD, y[k], N);
+        for (int i = 0; i < N; i++) {
+            inv_u[i] = 1.0 / S[k][i * LD + i];
+            for (int j = N; j < LD; j++) {
+                S[k][i * LD + j] = 0.0;
+            }
+        }
+        dense->solve_inverse(S[k], LD, inv_u, y[k], N);
         dense->rotate(x[k], y[k], 0.6, 0.8, N);
         fill_band(S[k], first, end, 7);
         for (int i = 0; i < N; i++) {
