@@ -101,7 +101,8 @@ double itm_row_find_contradiction(const ItmRowProblem* p, double h)
     double most = 0.0;
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
-        most = fmax(most, h * row->bias_share * fabs(row->bias));
+        bool is_contact = row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
+        most = is_contact ? fmax(most, h * row->bias_share * fabs(row->bias)) : most;
     }
     return most;
 }

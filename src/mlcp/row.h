@@ -168,7 +168,7 @@ static inline ItmRow* itm_row_get(const ItmRowProblem* p, int i)
 // Vectors of a problem of up to n rows: all but rows, index, H and couplings.
 void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n);
 
-// The error by which rates of redundant rows may contradict each other after a time h: A' v h is known to first order only.
+// The error by which rates of redundant contacts may contradict each other after a time h: A' v h is known to first order only.
 double itm_row_find_contradiction(const ItmRowProblem* p, double h);
 
 // Impulses and velocities, row->offset and row->omega being there. Newton's law of restitution can create energy where several contacts
