@@ -49,6 +49,9 @@ typedef struct ItmMlcpProblem {
         w_before;  // velocities of the rows before the impulses act, or NULL (n). With them, AUTO prefers sticking: if
                    // contacts begin to slip, it searches for a solution with less energy, and finds the sticking
                    // solution if it exists
+    double
+        contradiction;  // b of redundant rows may contradict each other by this much in error, 0: not at all. Within it, AUTO takes
+                        // the contradiction between rows that hold off b; w of the result is then H x + b without it
 } ItmMlcpProblem;
 
 // ---------------------------------------------------------------------------- options
@@ -120,7 +123,7 @@ typedef struct ItmMlcpInfo {
 // The caller owns the arrays. With options.warm_start, x and state are also inputs.
 typedef struct ItmMlcpResult {
     double* x;           // impulses                                             (n)
-    double* w;           // H x + b                                              (n)
+    double* w;           // H x + b, see contradiction                           (n)
     signed char* state;  // ITM_ROW_...; may be NULL without warm start          (n)
     double* ray;         // proof of NO_SOLUTION, otherwise zero; may be NULL    (n)
     ItmMlcpInfo info;

@@ -273,24 +273,27 @@ typedef struct Corner {
     double u01, u02, u03, u12, u13, u23;
 } Corner;
 
-// Returns 4, or the row whose pivot failed.
+// Returns 4, or the row whose pivot failed. Pivots are those of L D L', so that none waits for a square root.
 static inline int factor_corner(Corner* c, const double* A, int lda, double floor)
 {
     const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    double p0 = A[0];
-    c->inv[0] = 1.0 / sqrt(p0);
+    double p0 = A[0], q0 = 1.0 / p0;
+    double l1 = A[1] * q0, l2 = A[2] * q0, l3 = A[3] * q0;
+    double p1 = a1[1] - l1 * A[1], q1 = 1.0 / p1;
+    double b2 = a1[2] - l1 * A[2], b3 = a1[3] - l1 * A[3], m2 = b2 * q1, m3 = b3 * q1;
+    double p2 = a2[2] - l2 * A[2] - m2 * b2, q2 = 1.0 / p2;
+    double c3 = a2[3] - l2 * A[3] - m2 * b3, n3 = c3 * q2;
+    double p3 = a3[3] - l3 * A[3] - m3 * b3 - n3 * c3;
+    c->inv[0] = sqrt(q0);
+    c->inv[1] = sqrt(q1);
+    c->inv[2] = sqrt(q2);
+    c->inv[3] = sqrt(1.0 / p3);
     c->u01 = A[1] * c->inv[0];
     c->u02 = A[2] * c->inv[0];
     c->u03 = A[3] * c->inv[0];
-    double p1 = a1[1] - c->u01 * c->u01;
-    c->inv[1] = 1.0 / sqrt(p1);
-    c->u12 = (a1[2] - c->u01 * c->u02) * c->inv[1];
-    c->u13 = (a1[3] - c->u01 * c->u03) * c->inv[1];
-    double p2 = a2[2] - c->u02 * c->u02 - c->u12 * c->u12;
-    c->inv[2] = 1.0 / sqrt(p2);
-    c->u23 = (a2[3] - c->u02 * c->u03 - c->u12 * c->u13) * c->inv[2];
-    double p3 = a3[3] - c->u03 * c->u03 - c->u13 * c->u13 - c->u23 * c->u23;
-    c->inv[3] = 1.0 / sqrt(p3);
+    c->u12 = b2 * c->inv[1];
+    c->u13 = b3 * c->inv[1];
+    c->u23 = c3 * c->inv[2];
     return !(p0 > floor) ? 0 : !(p1 > floor) ? 1 : !(p2 > floor) ? 2 : !(p3 > floor) ? 3 : 4;
 }
 
@@ -433,44 +436,89 @@ static void solve_band(const double* U, int ldu, const int* end, const double* i
     }
 }
 
-// Four unknowns at a time: their small triangle, then their rows taken off the others in the order of the rows.
+// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
+static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
+    for (int j = 0; j < n; j += 4) {
+        Lanes xj = *lanes(x + j);
+        s0 += *lanes(A + j) * xj;
+        s1 += *lanes(a1 + j) * xj;
+        s2 += *lanes(a2 + j) * xj;
+        s3 += *lanes(a3 + j) * xj;
+    }
+    t[0] = sum_lanes(&s0);
+    t[1] = sum_lanes(&s1);
+    t[2] = sum_lanes(&s2);
+    t[3] = sum_lanes(&s3);
+}
+
+// Four unknowns at a time: their small triangle, then their rows taken off the others. Divisions do not wait for unknowns.
 static void solve_cholesky_lower(const double* U, int ldu, double* restrict x, int n)
 {
     // U' y = x, by columns of U' = rows of U
     int k = 0;
     for (; k + 4 <= n; k += 4) {
         const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
-        double y0 = x[k] / a0[k];
-        double y1 = (x[k + 1] - y0 * a0[k + 1]) / a1[k + 1];
-        double y2 = (x[k + 2] - y0 * a0[k + 2] - y1 * a1[k + 2]) / a2[k + 2];
-        double y3 = (x[k + 3] - y0 * a0[k + 3] - y1 * a1[k + 3] - y2 * a2[k + 3]) / a3[k + 3];
+        double y0 = x[k] * (1.0 / a0[k]);
+        double y1 = (x[k + 1] - a0[k + 1] * y0) * (1.0 / a1[k + 1]);
+        double y2 = (x[k + 2] - a0[k + 2] * y0 - a1[k + 2] * y1) * (1.0 / a2[k + 2]);
+        double y3 = (x[k + 3] - a0[k + 3] * y0 - a1[k + 3] * y1 - a2[k + 3] * y2) * (1.0 / a3[k + 3]);
         *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
         int j = k + 4;
         for (; j + 4 <= n; j += 4) {
-            *(Lanes*)(x + j) =
-                *lanes(x + j) - y0 * *lanes(a0 + j) - y1 * *lanes(a1 + j) - y2 * *lanes(a2 + j) - y3 * *lanes(a3 + j);
+            Lanes s = (y0 * *lanes(a0 + j) + y1 * *lanes(a1 + j)) + (y2 * *lanes(a2 + j) + y3 * *lanes(a3 + j));
+            *(Lanes*)(x + j) -= s;
         }
         for (; j < n; j++) {
-            x[j] = x[j] - y0 * a0[j] - y1 * a1[j] - y2 * a2[j] - y3 * a3[j];
+            x[j] -= (y0 * a0[j] + y1 * a1[j]) + (y2 * a2[j] + y3 * a3[j]);
         }
     }
     for (; k < n; k++) {
         const double* row = U + (size_t)k * (size_t)ldu;
-        x[k] /= row[k];
+        x[k] *= 1.0 / row[k];
         for (int j = k + 1; j < n; j++) {
             x[j] -= x[k] * row[j];
         }
     }
 }
 
+// U x = y, from the last row up
+static void solve_cholesky_upper(const double* U, int ldu, double* restrict x, int n)
+{
+    int k = n;
+    for (; k % 4 != 0; k--) {
+        const double* row = U + (size_t)(k - 1) * (size_t)ldu;
+        double sum = x[k - 1];
+        for (int j = k; j < n; j++) {
+            sum -= row[j] * x[j];
+        }
+        x[k - 1] = sum * (1.0 / row[k - 1]);
+    }
+    int whole = k;
+    for (k -= 4; k >= 0; k -= 4) {
+        const double *a0 = U + (size_t)k * (size_t)ldu, *a1 = a0 + ldu, *a2 = a1 + ldu, *a3 = a2 + ldu;
+        double t[4];
+        dot_four(t, a0 + k + 4, ldu, x + k + 4, whole - k - 4);
+        for (int j = whole; j < n; j++) {
+            t[0] += a0[j] * x[j];
+            t[1] += a1[j] * x[j];
+            t[2] += a2[j] * x[j];
+            t[3] += a3[j] * x[j];
+        }
+        double y3 = (x[k + 3] - t[3]) * (1.0 / a3[k + 3]);
+        double y2 = (x[k + 2] - t[2] - a2[k + 3] * y3) * (1.0 / a2[k + 2]);
+        double y1 = (x[k + 1] - t[1] - a1[k + 2] * y2 - a1[k + 3] * y3) * (1.0 / a1[k + 1]);
+        double y0 = (x[k] - t[0] - a0[k + 1] * y1 - a0[k + 2] * y2 - a0[k + 3] * y3) * (1.0 / a0[k]);
+        *(Lanes*)(x + k) = (Lanes){y0, y1, y2, y3};
+    }
+}
+
 static void solve_cholesky(const double* U, int ldu, double* x, int n)
 {
     solve_cholesky_lower(U, ldu, x, n);
-    // U x = y, from the last row up
-    for (int k = n - 1; k >= 0; k--) {
-        const double* row = U + (size_t)k * (size_t)ldu;
-        x[k] = (x[k] - dot_lanes(row + k + 1, x + k + 1, n - k - 1)) / row[k];
-    }
+    solve_cholesky_upper(U, ldu, x, n);
 }
 
 // t_r = A_r . x over n columns, a multiple of four, for four rows one after another

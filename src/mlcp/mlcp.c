@@ -319,6 +319,59 @@ static void resort_to_sweeps(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options
     try_solver(ws, &own, info, (Rung){ITM_MLCP_GAUSS_SEIDEL, LAST_SWEEPS});
 }
 
+// The caller's b, less what free rows contradict each other by.
+static void restate_b(ItmMlcpWorkspace* ws)
+{
+    for (int i = 0; i < ws->s.n; i++) {
+        ws->s.b[i] = ws->s.d[i] * ws->problem->b[i] - ws->shift[i];
+    }
+}
+
+// Whether redundant rows may contradict each other by more than the tolerance.
+static bool has_contradictions(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options)
+{
+    const ItmMlcpProblem* p = ws->problem;
+    double most = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        most = fmax(most, fabs(p->b[i]));
+    }
+    return p->ncontact > 0 && p->is_symmetric && p->contradiction > options->tolerance * (1.0 + most);
+}
+
+// Between the rows that held in the guess.
+static void remove_contradictions(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    if (!options->warm_start || !has_contradictions(ws, options)) {
+        return;
+    }
+    for (int i = 0; i < ws->s.n; i++) {
+        ws->mark[i] = ws->state[i] == ITM_ROW_ACTIVE;
+    }
+    itm_contradiction_remove(ws, ws->mark, info);
+}
+
+// Between the rows that would hold if no closed contact slipped.
+static void remove_contradictions_at_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
+{
+    const ItmMlcpProblem* p = ws->problem;
+    if (!has_contradictions(ws, options)) {
+        return;
+    }
+    for (int i = 0; i < p->n; i++) {
+        ws->mark[i] = ws->state_best[i] == ITM_ROW_ACTIVE;
+    }
+    for (int k = 0; k < p->ncontact; k++) {
+        const ItmMlcpContact* c = &p->contacts[k];
+        bool is_closed = ws->x_best[c->normal] > 0.0 || ws->w_best[c->normal] <= p->contradiction;
+        ws->mark[c->normal] = is_closed;
+        for (int t = 0; t < 2 && c->tangent[t] != ITM_NONE; t++) {
+            ws->mark[c->tangent[t]] = is_closed;
+        }
+    }
+    restate_b(ws);
+    itm_contradiction_remove(ws, ws->mark, info);
+}
+
 static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     if (options->solver != ITM_MLCP_AUTO) {
@@ -326,6 +379,7 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
         return;
     }
     itm_consistency_restore(ws, options, info);
+    remove_contradictions(ws, options, info);
     for (const Rung* rung = pick_ladder(ws->problem); rung->solver != ITM_MLCP_AUTO; rung++) {
         // half of what is left, so that one solver that gets nowhere leaves the others their turn
         ItmMlcpOptions share = *options;
@@ -344,8 +398,12 @@ static void climb(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpIn
 static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info)
 {
     double residual;
-    if (options->solver == ITM_MLCP_AUTO && info->outcome == ITM_MLCP_SOLVED &&
-        itm_prefer_sticking_is_in_doubt(ws, options) && itm_prefer_sticking_solve(ws, options, info, &residual)) {
+    if (options->solver != ITM_MLCP_AUTO || info->outcome != ITM_MLCP_SOLVED ||
+        !itm_prefer_sticking_is_in_doubt(ws, options)) {
+        return;
+    }
+    remove_contradictions_at_rest(ws, options, info);
+    if (itm_prefer_sticking_solve(ws, options, info, &residual)) {
         classify_rows(ws);
         keep_best(ws, info, info->solver, residual);
         info->is_rest_found = true;

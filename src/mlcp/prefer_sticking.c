@@ -3,8 +3,9 @@
 // one alone does. Both solve the problem. A solver that starts from the last impulses finds either.
 //
 // Here sticking is preferred: where contacts begin to slip, the convex problem of interior.c is solved too. If any admissible impulses
-// keep everything at rest, it finds such; otherwise it is a start from which Newton may find less slip. Of the two solutions the one
-// with less energy x'Hx / 2 + b'x is taken.
+// keep everything at rest, it finds such, and they are taken; otherwise it is a start from which Newton may find less slip, and of the
+// two solutions the one with less energy x'Hx / 2 + b'x is taken. Redundant contacts can stick only where their rates do not contradict
+// each other: contradiction.c comes first.
 #include "mlcp/workspace.h"
 
 #include <math.h>
@@ -23,16 +24,49 @@ static double compute_energy(const ItmMlcpProblem* problem, const double* x, con
     return sum;
 }
 
-// Whether the closed contact slips now, and did not before: not that way, or less than half as fast. Contacts that open faster than
-// they slip, w_n >= mu |w_t|, do so in the convex problem too.
-static bool begins_to_slip(const ItmMlcpContact* c, const double* w, const double* before, double small)
+static double square_slip(const ItmMlcpContact* c, const double* w)
 {
-    double speed = 0.0, along = 0.0;
+    double sum = 0.0;
     for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
-        speed += w[c->tangent[k]] * w[c->tangent[k]];
+        sum += w[c->tangent[k]] * w[c->tangent[k]];
+    }
+    return sum;
+}
+
+// Whether the closed contact slips now, and did not before: not that way, or less than half as fast, or by no more than b may be wrong.
+// Contacts that open faster than they slip, w_n >= mu |w_t|, do so in the convex problem too.
+static bool begins_to_slip(const ItmMlcpContact* c, const double* w, const double* before, double small, double error)
+{
+    double square = square_slip(c, w), along = 0.0;
+    for (int k = 0; k < 2 && c->tangent[k] != ITM_NONE; k++) {
         along += w[c->tangent[k]] * before[c->tangent[k]];
     }
-    return speed > small * small && w[c->normal] < c->mu * sqrt(speed) && along < 0.5 * speed;
+    return square > small * small && w[c->normal] < c->mu * sqrt(square) &&
+           (along < 0.5 * square || square <= error * error);
+}
+
+// Slip that counts as none: what the tolerance allows.
+static double find_least_slip(const ItmMlcpProblem* p, const ItmMlcpOptions* options)
+{
+    double most = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        most = fmax(most, fabs(p->b[i]));
+    }
+    return options->tolerance * (1.0 + most);
+}
+
+// Whether no contact that pushes slips in the last measured solution.
+static bool sticks(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options)
+{
+    const ItmMlcpProblem* p = ws->problem;
+    double small = find_least_slip(p, options);
+    for (int c = 0; c < p->ncontact; c++) {
+        const ItmMlcpContact* contact = &p->contacts[c];
+        if (ws->x_user[contact->normal] > 0.0 && square_slip(contact, ws->w_user) > small * small) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options)
@@ -41,12 +75,9 @@ bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOp
     if (p->w_before == NULL || !p->is_symmetric) {
         return false;
     }
-    double most = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        most = fmax(most, fabs(p->b[i]));
-    }
+    double small = find_least_slip(p, options);
     for (int c = 0; c < p->ncontact; c++) {
-        if (begins_to_slip(&p->contacts[c], ws->w_best, p->w_before, options->tolerance * (1.0 + most))) {
+        if (begins_to_slip(&p->contacts[c], ws->w_best, p->w_before, small, p->contradiction)) {
             return true;
         }
     }
@@ -69,5 +100,6 @@ bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* optio
         *residual = itm_mlcp_measure(ws);
     }
     return *residual <= options->tolerance &&
-           compute_energy(ws->problem, ws->x_user, ws->w_user) < compute_energy(ws->problem, ws->x_best, ws->w_best);
+           (sticks(ws, options) ||
+            compute_energy(ws->problem, ws->x_user, ws->w_user) < compute_energy(ws->problem, ws->x_best, ws->w_best));
 }

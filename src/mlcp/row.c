@@ -96,6 +96,17 @@ void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n)
     p->state = ITM_TAKE(arena, signed char, n);
 }
 
+double itm_row_find_contradiction(const ItmRowProblem* p, double h)
+{
+    double most = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        const ItmRow* row = itm_row_get(p, i);
+        bool is_contact = row->kind >= ITM_BOUND_NORMAL && row->kind <= ITM_BOUND_ROLLING;
+        most = is_contact ? fmax(most, h * row->bias_share * fabs(row->bias)) : most;
+    }
+    return most;
+}
+
 // One MLCP: w = H x + v_free + offset, and the velocities behind it, v = w - offset - Omega x.
 static ItmStatus solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
                        ItmRowSolves* solves, ItmError* error)
@@ -108,7 +119,8 @@ static ItmStatus solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, cons
                               .is_symmetric = true,
                               .ncontact = p->ncoupling,
                               .contacts = p->couplings,
-                              .w_before = p->before};
+                              .w_before = p->before,
+                              .contradiction = p->contradiction};
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
         p->before[i] = row->rate;

@@ -142,6 +142,7 @@ typedef struct ItmRowProblem {
     int*    index;         // rows of the problem in it, NULL: the first n
     double* H;             // with compliance on the diagonal, row-major            (n x n)   1/kg
     ItmMlcpContact* couplings; // friction, in numbers of the problem               (ncoupling)
+    double contradiction;  // by which the rates of redundant rows may contradict each other in error       m/s
     double* v_free;        // A v+ without the impulses                             m/s
     double *lo, *up;       // bounds of the impulses                                N s
     double* x;             // impulses, on entry a guess                            N s
@@ -166,6 +167,9 @@ static inline ItmRow* itm_row_get(const ItmRowProblem* p, int i)
 
 // Vectors of a problem of up to n rows: all but rows, index, H and couplings.
 void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n);
+
+// The error by which rates of redundant contacts may contradict each other after a time h: A' v h is known to first order only.
+double itm_row_find_contradiction(const ItmRowProblem* p, double h);
 
 // Impulses and velocities, row->offset and row->omega being there. Newton's law of restitution can create energy where several contacts
 // and friction occur together: then the impulses are taken between those without any bounce and those with it, as far towards the latter as

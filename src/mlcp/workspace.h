@@ -95,6 +95,10 @@ ItmStatus itm_mlcp_check(const ItmMlcpWorkspace* ws, const ItmMlcpResult* result
 // if there are any
 void itm_consistency_restore(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
+// contradiction.c: takes what redundant rows that hold contradict each other by out of ws->s.b, where it is within problem->contradiction.
+// holds (n): which rows do; ws->F and ws->v[0] are overwritten. false: nothing was taken
+bool itm_contradiction_remove(ItmMlcpWorkspace* ws, const signed char* holds, ItmMlcpInfo* info);
+
 // check.c: the numbers of H, with the place of the first bad one
 ItmStatus itm_mlcp_check_matrix(const ItmMlcpProblem* problem, ItmError* error);
 
@@ -123,7 +127,7 @@ void itm_newton_polish(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmM
 // interior.c: the convex neighbour of a friction problem, from any ws->x. false: it has no minimum, or none was found
 bool itm_interior_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
-// rest.c: whether contacts begin to slip in the best solution so far
+// prefer_sticking.c: whether contacts begin to slip in the best solution so far
 bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOptions* options);
 // Another solution with less energy in ws->x, measured. false: there is none, or it was not found
 bool itm_prefer_sticking_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info,

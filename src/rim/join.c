@@ -87,6 +87,7 @@ static void copy_contacts(ItmRimContacts* to, const ItmRimContacts* from, int n)
     size_t nc = (size_t)from->problem.n;
     to->problem.n = from->problem.n;
     to->problem.ncoupling = from->problem.ncoupling;
+    to->problem.contradiction = from->problem.contradiction;
     to->has_bounces = from->has_bounces;
     memcpy(to->problem.rows, from->problem.rows, sizeof(ItmRow) * nc);
     memcpy(to->problem.couplings, from->problem.couplings, sizeof(ItmMlcpContact) * (size_t)from->problem.ncoupling);
@@ -339,6 +340,7 @@ static void join_contacts(ItmRimJoin* join)
     ItmRimContacts* out = &join->rim.contacts;
     out->problem.n = join->contact_adr[join->nrim];
     out->problem.ncoupling = 0;
+    out->problem.contradiction = 0.0;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {
@@ -346,6 +348,7 @@ static void join_contacts(ItmRimJoin* join)
         if (in->problem.n == 0) {
             continue;
         }
+        out->problem.contradiction = fmax(out->problem.contradiction, in->problem.contradiction);
         out->has_bounces = out->has_bounces || in->has_bounces;
         copy_couplings(&out->problem, &in->problem, join->contact_adr[r]);
         for (int i = 0; i < in->problem.n; i++) {

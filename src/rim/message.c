@@ -58,6 +58,7 @@ static void move_rows(ItmRim* rim, ItmPacket* p, int nc, int ncoupling)
     for (size_t i = 0; i < sizeof of_bytes / sizeof of_bytes[0]; i++) {
         itm_packet_move(p, of_bytes[i], (size_t)nc);
     }
+    itm_packet_move_reals(p, &problem->contradiction, 1);
     move_flag(p, &r->has_bounces);
     itm_packet_move_reals(p, &rim->h, 1);
     move_counters(rim, p, &rim->data->bounded->worst_row, &rim->data->bounded->worst_residual);
@@ -271,6 +272,9 @@ static bool is_sound_header(const ItmRimMessage* m)
 static bool is_sound(const ItmRimContacts* r)
 {
     const ItmRowProblem* p = &r->problem;
+    if (!(p->contradiction >= 0.0)) {
+        return false;
+    }
     bool is = true;
     for (int i = 0; i < p->n; i++) {
         is = is && is_sound_row(&p->rows[i], p->n) && p->state[i] >= ITM_ROW_LO && p->state[i] <= ITM_ROW_UNKNOWN;

@@ -56,8 +56,23 @@ static bool state_problem(ItmRim* rim, double h, const double* lambda)
     return is_bouncing;
 }
 
+// What the solve took off the rates of redundant rows, for their contradictions, is an error of the free accelerations: off those too, so
+// that the next trials need no solve. In the first micro step it is also one of the rates at the start, which are free of it from then on.
+static void take_off_contradictions(ItmRim* rim, double h)
+{
+    ItmRimContacts* r = &rim->contacts;
+    const ItmRowProblem* p = &r->problem;
+    if (p->contradiction == 0.0 || rim->tau == 0.0) {
+        return;
+    }
+    for (int i = 0; i < p->n; i++) {
+        double taken = p->b[i] + r->set.dense->dot(p->H + (size_t)i * (size_t)p->n, p->x, p->n) - p->w[i];
+        r->ac[i] -= taken / h;
+    }
+}
+
 // By the MLCP, starting from the last micro step; the next trial starts from its active set.
-static ItmStatus solve(ItmRim* rim)
+static ItmStatus solve(ItmRim* rim, double h)
 {
     ItmRimContacts* r = &rim->contacts;
     const ItmRowProblem* p = &r->problem;
@@ -71,6 +86,9 @@ static ItmStatus solve(ItmRim* rim)
     rim->data->info.solver_redundant = solves.n > 0 ? solves.info[solves.n - 1].nredundant : 0;
     r->nsolve += solves.n;
     if (status == ITM_OK) {
+        if (solves.n == 1) {
+            take_off_contradictions(rim, h);
+        }
         itm_active_set_guess(&r->set, p->state, p->x);
         memcpy(r->x, p->x, sizeof(double) * (size_t)p->n);
         r->steady.is_on = false;
@@ -88,7 +106,7 @@ static ItmStatus find_impulses(ItmRim* rim, double h, const double* lambda, bool
     *is_trial = !is_bouncing && itm_active_set_try(&r->set, itm_rim_contacts_get_tolerance(rim));
     r->nserved = r->set.nfactor == factors ? r->nserved + 1 : 0;
     if (!*is_trial) {
-        return solve(rim);
+        return solve(rim, h);
     }
     for (int i = 0; i < p->n; i++) {
         p->v[i] = p->w[i] - p->rows[i].offset - p->rows[i].omega * p->x[i];

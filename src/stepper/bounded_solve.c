@@ -218,6 +218,8 @@ static ItmStatus solve_velocities(const ItmModel* m, ItmBounded* b, ItmBoundWork
 {
     const ItmRowProblem* p = &work->problem;
     ItmRowSolves solves;
+    // where gaps return as velocities, rates contradict each other because gaps do, which is no error
+    work->problem.contradiction = b->step.feeds_gaps_back ? 0.0 : itm_row_find_contradiction(p, b->step.h);
     ItmStatus status = solve_rows(m, p, &b->step, work->workspace, work->global, &solves, r, &work->error);
     for (int i = 0; status == ITM_OK && i < p->n; i++) {
         ItmRow* row = &b->rows[work->global[i]];

@@ -306,6 +306,18 @@ static void make_grip(double H[9 * POINTS * POINTS], double b[3 * POINTS], doubl
     }
 }
 
+static void bound_points(double lo[3 * POINTS], double up[3 * POINTS], ItmMlcpContact contacts[POINTS], double mu,
+                         ItmFrictionLaw law)
+{
+    for (int i = 0; i < POINTS; i++) {
+        contacts[i] = (ItmMlcpContact){3 * i, {3 * i + 1, 3 * i + 2}, mu, law, 16};
+        for (int j = 0; j < 3; j++) {
+            lo[3 * i + j] = j == 0 ? 0.0 : -INF;
+            up[3 * i + j] = INF;
+        }
+    }
+}
+
 static void rest_is_found_where_it_is_possible(void** state)
 {
     Fixture* f = *state;
@@ -316,13 +328,7 @@ static void rest_is_found_where_it_is_possible(void** state)
         ItmFrictionLaw law = (ItmFrictionLaw)(k % 3);
         double e = k / 3 % 2 == 0 ? 0.3 : 1.4, load = k / 6 == 0 ? 0.9 : 1.1;
         make_grip(H, b, fmax(1.0, e) / mu / load, e);
-        for (int i = 0; i < POINTS; i++) {
-            contacts[i] = (ItmMlcpContact){3 * i, {3 * i + 1, 3 * i + 2}, mu, law, 16};
-            for (int j = 0; j < 3; j++) {
-                lo[3 * i + j] = j == 0 ? 0.0 : -INF;
-                up[3 * i + j] = INF;
-            }
-        }
+        bound_points(lo, up, contacts, mu, law);
         // all in the first point, as a solver may have left it
         memset(f->x, 0, sizeof f->x);
         memset(f->state, ITM_ROW_LO, sizeof f->state);
@@ -349,6 +355,99 @@ static void rest_is_found_where_it_is_possible(void** state)
             assert_true(slip > 0.01);
         }
     }
+}
+
+// A number a few units of its last place away.
+static double nudge(uint64_t* random, double a)
+{
+    return a * (1.0 + 2.2e-16 * floor(mlcp_random_between(random, -3.0, 4.0)));
+}
+
+// Where the solver starts: from nothing, from all the load in one point, from an even load, or from points that slip.
+static void start_grip(Fixture* f, const double* b, int start)
+{
+    f->options.warm_start = start > 0;
+    for (int i = 0; i < 3 * POINTS; i++) {
+        bool carries = start == 1 ? i < 3 : start > 1;
+        f->x[i] = carries && i % 3 == 0 ? -b[0] / (start == 1 ? 1 : POINTS) : 0.0;
+        f->state[i] = carries && (start < 3 || i % 3 == 0) ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+    }
+}
+
+// The points' rates contradict each other by a millionth, as those of a swinging grip do, and every number is off by a few units of its
+// last place: whether the grip holds must not depend on either.
+static void sticking_does_not_depend_on_rounding(void** state)
+{
+    Fixture* f = *state;
+    const double mu = 0.5, error = 1e-6, zero[3 * POINTS] = {0};
+    double H[9 * POINTS * POINTS], b[3 * POINTS], lo[3 * POINTS], up[3 * POINTS];
+    ItmMlcpContact contacts[POINTS];
+    ItmMlcpProblem p = {.n = 3 * POINTS,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = POINTS,
+                        .contacts = contacts,
+                        .w_before = zero,
+                        .contradiction = 2.0 * error};
+    for (int k = 0; k < 480; k++) {
+        uint64_t random = (uint64_t)k + 1;
+        double e = k % 2 == 0 ? 0.3 : 1.4, load = k / 2 % 2 == 0 ? 0.9 : 1.1;
+        make_grip(H, b, fmax(1.0, e) / mu / load, e);
+        bound_points(lo, up, contacts, mu, k / 4 % 2 == 0 ? ITM_FRICTION_CONE : ITM_FRICTION_PYRAMID);
+        for (int i = 0; i < 3 * POINTS; i++) {
+            b[i] = nudge(&random, b[i]) + mlcp_random_between(&random, -error, error);
+            for (int j = 0; j <= i; j++) {
+                H[3 * POINTS * i + j] = H[3 * POINTS * j + i] = nudge(&random, H[3 * POINTS * i + j]);
+            }
+        }
+        start_grip(f, b, k / 8 % 4);
+        CHECK_OK(solve(f, &p), &f->error);
+        assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+        double slip = 0.0;
+        for (int i = 0; i < POINTS; i++) {
+            slip = fmax(slip, hypot(f->w[3 * i + 1], f->w[3 * i + 2]));
+        }
+        if (load < 1.0) {
+            // the tolerance of the solve, 1e-10 (1 + max |b|)
+            CHECK_NEAR(slip, 0.0, 1e-9);
+        } else {
+            assert_true(slip > 0.01);
+        }
+    }
+    f->options = itm_default_mlcp_options();
+}
+
+// Belts of different speeds: rates that contradict each other by more than the stated error are kept, and the points slip.
+static void contradictions_beyond_the_error_make_slip(void** state)
+{
+    Fixture* f = *state;
+    const double mu = 0.5, belt = 1e-3, zero[3 * POINTS] = {0};
+    double H[9 * POINTS * POINTS], b[3 * POINTS], lo[3 * POINTS], up[3 * POINTS];
+    ItmMlcpContact contacts[POINTS];
+    make_grip(H, b, 4.0, 0.0);
+    bound_points(lo, up, contacts, mu, ITM_FRICTION_CONE);
+    for (int i = 0; i < POINTS; i++) {
+        b[3 * i + 2] = i % 2 == 0 ? belt : -belt;
+    }
+    ItmMlcpProblem p = {.n = 3 * POINTS,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = POINTS,
+                        .contacts = contacts,
+                        .w_before = zero,
+                        .contradiction = 0.5 * belt};
+    start_grip(f, b, 2);
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    CHECK_NEAR(fabs(f->w[2] - f->w[5]), 2.0 * belt, 1e-9);  // the difference is not up to the bar
+    CHECK_NEAR(itm_mlcp_compute_residual(&p, f->x), 0.0, 1e-10);
+    f->options = itm_default_mlcp_options();
 }
 
 static void enumeration_solves_what_has_no_theory(void** state)
@@ -619,6 +718,8 @@ int main(void)
         cmocka_unit_test(block_sticks_or_slides_by_law),
         cmocka_unit_test(solvers_agree_on_coupled_friction),
         cmocka_unit_test(rest_is_found_where_it_is_possible),
+        cmocka_unit_test(sticking_does_not_depend_on_rounding),
+        cmocka_unit_test(contradictions_beyond_the_error_make_slip),
         cmocka_unit_test(enumeration_solves_what_has_no_theory),
         cmocka_unit_test(residual_is_zero_only_at_solutions),
         cmocka_unit_test(warm_start_needs_no_pivots_and_finds_the_same),

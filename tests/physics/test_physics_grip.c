@@ -33,11 +33,12 @@ typedef struct Grip {
     bool swings;  // hung on a hinge, with gravity askew
     double step;  // s
     int micro;    // micro steps of an interface model; 0: the mechanism's own steps
+    int nudge;    // units of the last place by which the mass of the bar is off
 } Grip;
 
 static double get_mass(const Grip* g)
 {
-    return g->load * 2.0 * MU * FORCE / (G * fmax(1.0, g->e));
+    return g->load * 2.0 * MU * FORCE / (G * fmax(1.0, g->e)) * (1.0 + 2.2e-16 * g->nudge);
 }
 
 static void add_pads(ItmScene* scene, const char* name, int body, double x, double z, int n, int material)
@@ -238,18 +239,27 @@ static void bar_turns_out_of_the_jaws_beyond_their_points(void** state)
 }
 
 // Jaws and bar turn as one, each by its own coordinates: what they drift apart is of second order. Without the biases of contact
-// rows it is of first order, 0.37 mm at 10 ms.
+// rows it is of first order, 0.37 mm at 10 ms. Rates of the points contradict each other by up to 1e-6 m/s; a solver that does not take
+// that off puts the load where rounding leads it, and the bar creeps by up to 45 um.
 static void check_swinging(const Grip* g)
 {
     double drop;
-    // observed 8e-3 h^2 with own steps, and up to 8e-7 m in interface models
-    CHECK_NEAR(run(g, 2.0, &drop), 0.0, 1e-6 + 0.02 * g->step * g->step);
+    // the solves are off by 1e-9 * 3 m/s for 2 s, as above; observed 2.1e-3 h^2
+    CHECK_NEAR(run(g, 2.0, &drop), 0.0, 6e-9 + 0.005 * g->step * g->step);
 }
 
 static void swinging_grip_does_not_creep(void** state)
 {
     (void)state;
     for_all((Grip){.n = 5, .e = 0.4, .load = 0.5, .swings = true}, check_swinging);
+}
+
+static void creep_does_not_depend_on_rounding(void** state)
+{
+    (void)state;
+    for (int k = -2; k <= 2; k++) {
+        for_all((Grip){.n = 5, .e = 0.4, .load = 0.8, .swings = true, .nudge = k}, check_swinging);
+    }
 }
 
 int main(void)
@@ -259,6 +269,7 @@ int main(void)
         cmocka_unit_test(bar_slides_beyond_the_limit_as_it_must),
         cmocka_unit_test(bar_turns_out_of_the_jaws_beyond_their_points),
         cmocka_unit_test(swinging_grip_does_not_creep),
+        cmocka_unit_test(creep_does_not_depend_on_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
