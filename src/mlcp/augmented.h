@@ -11,7 +11,7 @@
 // Successive blocks of rows that act on the same nodes.
 typedef struct ItmAugmentedGroup {
     int  first, end;       // blocks
-    int  nnode, node[2];   // in the graph
+    int  nnode, node[2];   // in the graph; of more than two the first two
     bool is_transposed;    // it is A_ba
     int  block;            // of the matrix, that couples the two nodes
 } ItmAugmentedGroup;
@@ -28,6 +28,7 @@ typedef struct ItmAugmented {
     double*  y;            // impulses before they are projected                        (rows)
     double   *rho, *shift; // weight; mu |w_t| of a cone                                (blocks)
     signed char* part;     // of the projection that a row was at in the factor         (rows)
+    double*  q;            // rows of rho P' Y of a block                               (ITM_SWEEP_MOST_ROWS x 6 nodes)
     bool     is_coupled;   // friction follows the normal impulse, without the shift
     bool     is_factored;  // the factor fits these parts
     bool     is_guessing;  // the next step trusts the impulses of the start
@@ -36,8 +37,9 @@ typedef struct ItmAugmented {
 
 void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nrow, int nnode);
 
-// Gather the problem. Returns whether the method should come before sweeps: rows outnumber velocities, and pairs of nodes touch at several places, as boxes do. Spheres
-// touch at one, and their heaps slip at so many contacts that the method takes long to find out which.
+// Gather the problem. Returns whether the method should come before sweeps: a mechanism takes part, or rows outnumber velocities and pairs of
+// nodes touch at several places, as boxes do. Spheres touch at one, and their heaps slip at so many contacts that the method takes long to
+// find out which.
 bool itm_augmented_gather(ItmAugmented* a, const ItmSweep* s);
 
 // Impulses x (rows) of the problem that was gathered; x also holds the start; s->change as after itm_sweep_solve. false: the factor would be

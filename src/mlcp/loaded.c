@@ -53,7 +53,7 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
 bool itm_loaded_is_suited(const ItmSweep* s)
 {
     for (int k = 0; k < s->nblock; k++) {
-        if (s->blocks[k].ncoupling == 0 || !itm_sweep_is_cone(s, &s->blocks[k])) {
+        if (s->blocks[k].ncoupling == 0 || s->blocks[k].nnode > 2 || !itm_sweep_is_cone(s, &s->blocks[k])) {
             return false;
         }
     }

@@ -35,7 +35,7 @@ typedef struct ItmLoaded {
 
 void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode);
 
-// Whether the method is for such a problem: contacts with two tangents and the exact cone only.
+// Whether the method is for such a problem: contacts of one or two nodes with two tangents and the exact cone only.
 bool itm_loaded_is_suited(const ItmSweep* s);
 
 // Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start,

@@ -26,6 +26,7 @@ void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int n
     }
     s->has_bounds = ITM_TAKE(arena, bool, nrow);
     s->z = ITM_TAKE(arena, double, 6 * nnode);
+    s->near = ITM_TAKE(arena, double, 6 * nnode);
     s->visited = ITM_TAKE(arena, int, nblock);
 }
 
@@ -202,8 +203,8 @@ double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, in
 // A block that is being visited, with the velocities of its nodes at hand.
 typedef struct {
     const ItmSweepBlock* block;
-    int nnode;     // as a constant, so that z stays in registers
-    ItmPair z[6];  // (3 nnode)
+    int nnode;   // 1 and 2 as constants, so that z stays in registers
+    ItmPair* z;  // (3 nnode)
 } Visit;
 
 // Change one impulse and note how large a velocity that was.
@@ -259,9 +260,10 @@ static inline void visit_tangents(const ItmSweep* s, Visit* v, const ItmMlcpCont
     move(s, v, x, second, t[1], farthest);
 }
 
-static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode, double* x, Farthest* farthest)
+static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode, ItmPair* z, double* x,
+                              Farthest* farthest)
 {
-    Visit v = {.block = block, .nnode = nnode};
+    Visit v = {.block = block, .nnode = nnode, .z = z};
     for (int k = 0; k < 3 * nnode; k++) {
         v.z[k] = itm_pair_load(s->z + 6 * block->node[k / 3] + 2 * (k % 3));
     }
@@ -280,10 +282,13 @@ static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode
 
 static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
 {
+    ItmPair z[6];
     if (block->nnode == 2) {
-        visit_with(s, block, 2, x, farthest);
+        visit_with(s, block, 2, z, x, farthest);
+    } else if (block->nnode == 1) {
+        visit_with(s, block, 1, z, x, farthest);
     } else {
-        visit_with(s, block, 1, x, farthest);
+        visit_with(s, block, block->nnode, (ItmPair*)s->near, x, farthest);
     }
 }
 

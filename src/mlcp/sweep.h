@@ -1,5 +1,5 @@
-// Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (bodies that are free on
-// the world). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
+// Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (a body that is free on
+// the world is one node, a mechanism several). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
 // Limit: where the two tangents of a sliding cone have different diagonals D of H, friction ends opposite to D^-1 w instead of w.
 #ifndef ITM_MLCP_SWEEP_H
 #define ITM_MLCP_SWEEP_H
@@ -37,6 +37,7 @@ typedef struct ItmSweep {
     int*    visited;          // blocks that sweeps visit                 (nvisited)
     int     nvisited;
     double* z;                //                                          (6 nodes)
+    double* near;             // z of a block that is being visited       (6 nodes)
     double* inv_D;            // 1 / (|Y|^2 + omega)                      (rows)
     double* prev;             // impulses before a pair of sweeps         (rows)
     double* p;                // direction of acceleration                (rows)

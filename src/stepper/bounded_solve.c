@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
+#include "multibody/bounded_nodes.h"
 #include "multibody/clearance.h"
 #include "multibody/forces.h"
 #include "multibody/mass.h"
@@ -323,19 +324,28 @@ static int count_rows(const ItmBounded* b, int head)
 }
 
 // Whether every body that the island touches is free on the world, so that its rows share only that body.
-static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
+static bool has_single_bodies(const ItmModel* m, const ItmBounded* b, int head)
 {
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        const ItmRowBlock* path = &b->blocks[k].path;
-        for (int i = 0; i < path->npath; i++) {
-            int body = path->path[i];
-            bool has_rows = m->nrow > 0 && m->body_block_adr[body] != m->body_block_adr[body + 1];
-            if (!m->bodies[body].is_root_leaf || has_rows) {
-                return false;
-            }
+        if (!itm_bounded_is_single(m, &b->blocks[k].path)) {
+            return false;
         }
     }
     return true;
+}
+
+// Nodes and Y of the blocks that touch jointed bodies. false: no room.
+static bool express_mechanisms(const ItmModel* m, const ItmData* d, ItmBoundWork* work, int head)
+{
+    const ItmBounded* b = d->bounded;
+    ItmSweepBlock* out = work->sweep.blocks;
+    bool has_room = true;
+    itm_bounded_clear_nodes(&work->nodes);
+    for (int k = head; k != ITM_NONE && has_room; k = b->blocks[k].next, out++) {
+        has_room = itm_bounded_is_single(m, &b->blocks[k].path) ||
+                   itm_bounded_express(m, d, &work->nodes, &b->blocks[k], out);
+    }
+    return has_room;
 }
 
 // Friction of a block of the table, in numbers of the problem.
@@ -479,16 +489,23 @@ static ItmSweepResult solve_sparse(ItmBounded* b, ItmBoundWork* work, double tol
     return swept;
 }
 
-// Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
-// to be limited, go to that too.
+// Solve an island without a matrix. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may
+// need to be limited, go to that too, and mechanisms.
 static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n, ItmBoundReport* r)
 {
     ItmBounded* b = d->bounded;
     bool is_any, is_dense_possible = n <= b->capacity.island;
-    if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
+    if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO) {
+        return false;
+    }
+    bool is_single = has_single_bodies(m, b, head);
+    if (!is_single && is_dense_possible) {
         return false;
     }
     if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
+        return false;
+    }
+    if (!is_single && !express_mechanisms(m, d, work, head)) {
         return false;
     }
     double tolerance = m->contact_options.tolerance;
