@@ -76,6 +76,7 @@ typedef struct ItmBoundWork {
     ItmSweep sweep;    // the same for an island of bodies that are free on the world, without a matrix
     ItmAugmented augmented; // solver of that
     ItmLoaded loaded;       // and another
+    ItmLoadedPatch patch;   // for parts of it
     struct ItmMlcpWorkspace* workspace;
     ItmError error;    // of the first island that failed here,
     int     failed;    //   ITM_NONE: none
