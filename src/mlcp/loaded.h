@@ -31,9 +31,20 @@ typedef struct ItmLoaded {
     double*  w;            // velocities                                        (rows)
     double*  start;        // impulses of the start                             (rows)
 } ItmLoaded;
+
+// A part of a problem that is solved while the impulses of the rest stay.
+typedef struct ItmLoadedPatch {
+    ItmSweep  sweep;
+    ItmLoaded newton;
+    int       n, capacity;
+    int*      block;       // of the problem                                    (n)
+    bool*     is_in;       // whether a block of the problem is in it           (blocks)
+} ItmLoadedPatch;
 // clang-format on
 
 void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode);
+// Room for parts of problems with so many blocks.
+void itm_loaded_patch_lay_out(ItmLoadedPatch* patch, ItmArena* arena, int nblock, int nnode);
 
 // Whether the method is for such a problem: contacts of one or two nodes with two tangents and the exact cone only.
 bool itm_loaded_is_suited(const ItmSweep* s);
@@ -41,6 +52,6 @@ bool itm_loaded_is_suited(const ItmSweep* s);
 // Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start,
 // or than what a few sweeps make of a bad one; `sweeps`
 // counts steps of Newton's method.
-ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance);
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance);
 
 #endif

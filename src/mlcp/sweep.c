@@ -145,6 +145,38 @@ void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all)
     }
 }
 
+void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x)
+{
+    part->nblock = part->ncoupling = n;
+    part->nrow = 3 * n;
+    for (int k = 0; k < n; k++) {
+        const ItmSweepBlock* block = &s->blocks[blocks[k]];
+        part->blocks[k] = *block;
+        part->blocks[k].first = 3 * k;
+        part->blocks[k].first_coupling = k;
+        part->couplings[k] = s->couplings[block->first_coupling];
+        part->couplings[k].normal = 3 * k;
+        for (int i = 0; i < 2; i++) {
+            part->couplings[k].tangent[i] = 3 * k + 1 + i;
+        }
+        for (int i = 0; i < 3; i++) {
+            int to = 3 * k + i, from = block->first + i;
+            part->x[to] = x[from];
+            part->rate[to] = s->rate[from];
+            part->lo[to] = s->lo[from];
+            part->up[to] = s->up[from];
+            part->omega[to] = s->omega[from];
+            part->has_bounds[to] = s->has_bounds[from];
+            part->b[to] = s->b[from] + read_row(s, block, from);
+        }
+    }
+    set_velocities(part, part->x);
+    FOR_ROWS(part, block, i)
+    {
+        part->b[i] -= read_row(part, block, i);
+    }
+}
+
 bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block)
 {
     const ItmMlcpContact* c = &s->couplings[block->first_coupling];
@@ -185,6 +217,11 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
         }
     }
     return farthest;
+}
+
+double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
+{
+    return measure_block(s, block, w, x).off;
 }
 
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row)

@@ -64,6 +64,11 @@ bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block);
 // How far x with velocities w is off the law, as sweeps find it: the velocity |x - P(x - w / D)| D with the friction of the present
 // normal. After itm_sweep_prepare; blocks with one coupling at most.
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row);
+// The same of one block.
+double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x);
+// The contacts `blocks` (n) of s, each a cone, as a problem of its own: the impulses x of all others stay, and their velocities are part of
+// its b. s has the z of x; part->x is the start.
+void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x);
 // Pairs of sweeps over the blocks that are off by `least` or more, s->visited; x within its bounds and z as itm_sweep_multiply left it.
 void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair);
 

@@ -100,6 +100,7 @@ static void lay_out_work(const ItmModel* m, const ItmBounded* b, ItmBoundWork* w
     itm_bounded_lay_out_nodes(m, &b->capacity, &work->nodes, arena);
     itm_augmented_lay_out(&work->augmented, arena, b->capacity.block, b->capacity.row, nnode);
     itm_loaded_lay_out(&work->loaded, arena, b->capacity.block, b->capacity.row, nnode);
+    itm_loaded_patch_lay_out(&work->patch, arena, b->capacity.block, nnode);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)

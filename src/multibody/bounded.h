@@ -86,6 +86,7 @@ typedef struct ItmBoundWork {
     ItmBoundNodes nodes;    // rows of the latter
     ItmAugmented augmented; // solver of that
     ItmLoaded loaded;       // and another
+    ItmLoadedPatch patch;   // for parts of it
     struct ItmMlcpWorkspace* workspace;
     ItmError error;    // of the first island that failed here,
     int     failed;    //   ITM_NONE: none

@@ -455,10 +455,10 @@ static void correct_sweep(ItmBounded* b, ItmSweep* s)
 static ItmSweepResult solve_loaded(ItmBoundWork* work, double tolerance)
 {
     ItmSweep* s = &work->sweep;
-    ItmSweepResult result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
+    ItmSweepResult result = itm_loaded_solve(&work->loaded, &work->patch, s, s->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
         int sweeps = result.sweeps + itm_sweep_solve(s, s->x, tolerance, LOADED_SWEEPS << round).sweeps;
-        result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
+        result = itm_loaded_solve(&work->loaded, &work->patch, s, s->x, tolerance);
         result.sweeps += sweeps;
     }
     return result;
