@@ -763,12 +763,11 @@ static void return_to_base(ItmAugmented* a, const ItmSweep* s, double* x)
 
 bool itm_augmented_gather(ItmAugmented* a, const ItmSweep* s)
 {
-    int nrow = 0, most = 0;
+    int nrow = 0;
     for (int k = 0; k < s->nblock; k++) {
         nrow += s->blocks[k].nrow;
-        most = s->blocks[k].nnode > most ? s->blocks[k].nnode : most;
     }
-    return gather(a, s) && (most > 2 || (nrow > 6 * a->graph.n && s->nblock >= 2 * a->ngroup));
+    return gather(a, s) && nrow > 6 * a->graph.n && s->nblock >= 2 * a->ngroup;
 }
 
 bool itm_augmented_solve(ItmAugmented* a, ItmSweep* s, double* x, double tolerance, ItmSweepResult* result)

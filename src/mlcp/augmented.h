@@ -37,9 +37,8 @@ typedef struct ItmAugmented {
 
 void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nrow, int nnode);
 
-// Gather the problem. Returns whether the method should come before sweeps: a mechanism takes part, or rows outnumber velocities and pairs of
-// nodes touch at several places, as boxes do. Spheres touch at one, and their heaps slip at so many contacts that the method takes long to
-// find out which.
+// Gather the problem. Returns whether the method should come before sweeps: rows outnumber velocities, and pairs of nodes touch at several places, as boxes do. Spheres
+// touch at one, and their heaps slip at so many contacts that the method takes long to find out which.
 bool itm_augmented_gather(ItmAugmented* a, const ItmSweep* s);
 
 // Impulses x (rows) of the problem that was gathered; x also holds the start; s->change as after itm_sweep_solve. false: the factor would be

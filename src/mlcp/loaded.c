@@ -35,7 +35,9 @@
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
 #define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
+#define WIDE 20.0          // times that where a mechanism couples all of its contacts: sweeps do not solve that
 #define CONTACTS_A_BODY 4
+#define SIDES_A_CONTACT 3  // two of contacts between single bodies, more of those with mechanisms
 
 void itm_loaded_patch_lay_out(ItmLoadedPatch* patch, ItmArena* arena, int nblock, int nnode)
 {
@@ -56,7 +58,8 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
     l->block = ITM_TAKE(arena, int, n);
     l->contact = ITM_TAKE(arena, int, nblock);
     l->head = ITM_TAKE(arena, int, nnode);
-    l->next = ITM_TAKE(arena, int, 2 * n);
+    l->side_capacity = SIDES_A_CONTACT * n;
+    l->sides = ITM_TAKE(arena, ItmLoadedSide, l->side_capacity);
     l->pairs = ITM_TAKE(arena, ItmLoadedPair, l->pair_capacity);
     l->W = ITM_TAKE(arena, double, 9 * n);
     l->F = ITM_TAKE(arena, double, 9 * n);
@@ -69,7 +72,7 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
 bool itm_loaded_is_suited(const ItmSweep* s)
 {
     for (int k = 0; k < s->nblock; k++) {
-        if (s->blocks[k].ncoupling == 0 || s->blocks[k].nnode > 2 || !itm_sweep_is_cone(s, &s->blocks[k])) {
+        if (s->blocks[k].ncoupling == 0 || !itm_sweep_is_cone(s, &s->blocks[k])) {
             return false;
         }
     }
@@ -123,14 +126,15 @@ static bool add_pairs(ItmLoaded* l, const ItmSweep* s, int c, int side)
 {
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     int node = block->node[side];
-    for (int k = l->head[node]; k != ITM_NONE; k = l->next[k]) {
-        if (l->npair == l->pair_capacity || !itm_graph_join(&l->graph, c, k / 2)) {
+    for (int k = l->head[node]; k != ITM_NONE; k = l->sides[k].next) {
+        int b = l->sides[k].contact;
+        if (l->npair == l->pair_capacity || !itm_graph_join(&l->graph, c, b)) {
             return false;
         }
-        const ItmSweepBlock* other = &s->blocks[l->block[k / 2]];
+        const ItmSweepBlock* other = &s->blocks[l->block[b]];
         ItmLoadedPair* pair = &l->pairs[l->npair++];
-        *pair = (ItmLoadedPair){.a = c, .b = k / 2};
-        multiply_rows(pair->W, block->Y + 6 * side, 6 * block->nnode, other->Y + 6 * (k % 2), 6 * other->nnode);
+        *pair = (ItmLoadedPair){.a = c, .b = b};
+        multiply_rows(pair->W, block->Y + 6 * side, 6 * block->nnode, other->Y + 6 * l->sides[k].at, 6 * other->nnode);
     }
     return true;
 }
@@ -139,6 +143,9 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
 {
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     double* W = l->W + 9 * c;
+    if (l->nside + block->nnode > l->side_capacity) {
+        return false;
+    }
     memset(W, 0, 9 * sizeof(double));
     for (int side = 0; side < block->nnode; side++) {
         multiply_rows(W, block->Y + 6 * side, 6 * block->nnode, block->Y + 6 * side, 6 * block->nnode);
@@ -147,8 +154,8 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
         }
     }
     for (int side = 0; side < block->nnode; side++) {
-        l->next[2 * c + side] = l->head[block->node[side]];
-        l->head[block->node[side]] = 2 * c + side;
+        l->sides[l->nside] = (ItmLoadedSide){.contact = c, .at = side, .next = l->head[block->node[side]]};
+        l->head[block->node[side]] = l->nside++;
     }
     for (int i = 0; i < 3; i++) {
         W[4 * i] += s->omega[block->first + i];
@@ -160,9 +167,11 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
 static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
 {
     double y[3];
-    l->n = l->npair = 0;
+    l->n = l->npair = l->nside = 0;
+    l->is_wide = false;
     for (int k = 0; k < s->nblock; k++) {
         const ItmSweepBlock* block = &s->blocks[k];
+        l->is_wide = l->is_wide || block->nnode > 2;
         bool is_open = find_part(l, s, block, x, y) == OPEN;
         for (int i = 0; i < block->nnode; i++) {
             l->head[block->node[i]] = ITM_NONE;
@@ -180,7 +189,7 @@ static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
     for (int c = 0; has_room && c < l->n; c++) {
         has_room = add_contact(l, s, c);
     }
-    if (!has_room || !itm_graph_order(&l->graph, WORK_A_NODE * l->n)) {
+    if (!has_room || !itm_graph_order(&l->graph, (l->is_wide ? WIDE : 1.0) * WORK_A_NODE * l->n)) {
         return false;
     }
     for (int k = 0; k < l->npair; k++) {
@@ -407,8 +416,8 @@ static bool gather_patch(ItmLoadedPatch* patch, const ItmLoaded* l, const ItmSwe
         for (; from < to; from++) {
             const ItmSweepBlock* block = &s->blocks[patch->block[from]];
             for (int i = 0; i < block->nnode; i++) {
-                for (int c = l->head[block->node[i]]; c != ITM_NONE; c = l->next[c]) {
-                    if (!add_to_patch(patch, l->block[c / 2])) {
+                for (int k = l->head[block->node[i]]; k != ITM_NONE; k = l->sides[k].next) {
+                    if (!add_to_patch(patch, l->block[l->sides[k].contact])) {
                         return false;
                     }
                 }
