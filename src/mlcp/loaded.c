@@ -455,16 +455,13 @@ static double settle(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x
                      double tolerance, int* pairs)
 {
     int worst_row;
-    for (int k = 0; k < MOST_PATCHES && patch != NULL && now > tolerance; k++) {
+    for (int k = 0; k < MOST_PATCHES && patch != NULL; k++) {
         double last = now;
         if (!solve_patch(patch, l, s, x, now, scale, tolerance)) {
             break;
         }
         now = measure(l, s, x, scale, &worst_row);
-        if (!(now <= 0.5 * last)) {
-            return now;
-        }
-        if (k + 1 == MOST_PATCHES || now <= tolerance) {
+        if (k + 1 == MOST_PATCHES || now <= tolerance || !(now <= 0.5 * last)) {
             return now;
         }
     }

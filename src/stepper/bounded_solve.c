@@ -295,8 +295,8 @@ static ItmStatus correct_island(const ItmModel* m, ItmData* d, ItmBoundWork* wor
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
-#define LOADED_ROUNDS 8  // of Newton's method over loaded contacts after the first, with
-#define LOADED_SWEEPS 8  //   these sweeps before, at first
+#define LOADED_ROUNDS 10  // of Newton's method over loaded contacts after the first, with
+#define LOADED_SWEEPS 8   //   these sweeps before, at first
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -451,14 +451,15 @@ static void correct_sweep(ItmBounded* b, ItmSweep* s)
     take_impulses(s, b->x_correction);
 }
 
-// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
+// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round. Every other round
+// solves no parts of the problem alone: they can take turns too.
 static ItmSweepResult solve_loaded(ItmBoundWork* work, double tolerance)
 {
     ItmSweep* s = &work->sweep;
     ItmSweepResult result = itm_loaded_solve(&work->loaded, &work->patch, s, s->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
         int sweeps = result.sweeps + itm_sweep_solve(s, s->x, tolerance, LOADED_SWEEPS << round).sweeps;
-        result = itm_loaded_solve(&work->loaded, &work->patch, s, s->x, tolerance);
+        result = itm_loaded_solve(&work->loaded, round % 2 == 0 ? NULL : &work->patch, s, s->x, tolerance);
         result.sweeps += sweeps;
     }
     return result;
