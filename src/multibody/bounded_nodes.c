@@ -53,7 +53,8 @@ static bool is_alone(const ItmModel* m, int body)
 
 bool itm_bounded_build_nodes(ItmModel* m)
 {
-    int** bodies[] = {&m->velocity_nodes.first, &m->velocity_nodes.count, &m->velocity_nodes.place, &m->velocity_nodes.next};
+    int** bodies[] = {&m->velocity_nodes.first, &m->velocity_nodes.count, &m->velocity_nodes.place,
+                      &m->velocity_nodes.next};
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         *bodies[i] = itm_model_take(m, (size_t)m->nbody, sizeof(int));
         if (*bodies[i] == NULL) {
@@ -72,14 +73,16 @@ bool itm_bounded_build_nodes(ItmModel* m)
         m->velocity_nodes.count[i] = has_nodes ? 1 + (m->velocity_nodes.count[i] - 1) / SIZE : 0;
         m->velocity_nodes.first[i] = has_nodes ? m->velocity_nodes.n : i;
         m->velocity_nodes.n += m->velocity_nodes.count[i];
-        m->velocity_nodes.most = m->velocity_nodes.count[i] > m->velocity_nodes.most ? m->velocity_nodes.count[i] : m->velocity_nodes.most;
+        m->velocity_nodes.most =
+            m->velocity_nodes.count[i] > m->velocity_nodes.most ? m->velocity_nodes.count[i] : m->velocity_nodes.most;
     }
     return true;
 }
 
 // ---------------------------------------------------------------------------- rows over nodes
 
-void itm_bounded_lay_out_nodes(const ItmModel* m, const ItmBoundCapacity* capacity, ItmBoundNodes* nodes, ItmArena* arena)
+void itm_bounded_lay_out_nodes(const ItmModel* m, const ItmBoundCapacity* capacity, ItmBoundNodes* nodes,
+                               ItmArena* arena)
 {
     bool is_used = m->velocity_nodes.most > 0 && capacity->row > capacity->island;
     size_t most = is_used ? (size_t)(2 * m->velocity_nodes.most) : 0;  // of a contact
@@ -193,7 +196,8 @@ bool itm_bounded_express(const ItmModel* m, const ItmData* d, ItmBoundNodes* nod
     for (int r = 0; r < block->nrow; r++, Y += ny) {
         for (int i = 0; i < block->path.npath; i++) {
             int body = block->path.path[i], nv = m->bodies[body].nv;
-            memcpy(Y + find_start(parts, m->component[body]) + m->velocity_nodes.place[body], y, sizeof(double) * (size_t)nv);
+            memcpy(Y + find_start(parts, m->component[body]) + m->velocity_nodes.place[body], y,
+                   sizeof(double) * (size_t)nv);
             y += nv;
         }
         for (int k = 0; m->nrow > 0 && k < npart; k++) {

@@ -15,7 +15,8 @@ bool itm_bounded_build_nodes(ItmModel* m);
 bool itm_bounded_is_single(const ItmModel* m, const ItmRowBlock* path);
 
 // Memory for the rows and blocks of an island; none where no island can be too large for a matrix.
-void itm_bounded_lay_out_nodes(const ItmModel* m, const ItmBoundCapacity* capacity, ItmBoundNodes* nodes, ItmArena* arena);
+void itm_bounded_lay_out_nodes(const ItmModel* m, const ItmBoundCapacity* capacity, ItmBoundNodes* nodes,
+                               ItmArena* arena);
 // Forget all blocks.
 void itm_bounded_clear_nodes(ItmBoundNodes* nodes);
 // The nodes and Y of a block, into `out`. After the Y of the block and of the bilateral rows, and their factor. false: no room.

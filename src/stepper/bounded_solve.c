@@ -288,9 +288,10 @@ static ItmStatus correct_island(const ItmModel* m, ItmData* d, ItmBoundWork* wor
 
 // ---------------------------------------------------------------------------- one island, by sweeps
 
-#define SPARSE_FROM 12  // rows: from here on an island of single bodies is solved without a matrix of its rows
-#define SWEEP_FROM 90   // the same where it would be swept first
-#define TRIAL 3000      // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define SPARSE_FROM 12      // rows: from here on an island of single bodies is solved without a matrix of its rows
+#define SWEEP_FROM 90       // the same where it would be swept first
+#define MECHANISM_FROM 600  // the same where a mechanism is part of it
+#define TRIAL 3000          // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
@@ -342,8 +343,8 @@ static bool express_mechanisms(const ItmModel* m, const ItmData* d, ItmBoundWork
     bool has_room = true;
     itm_bounded_clear_nodes(&work->nodes);
     for (int k = head; k != ITM_NONE && has_room; k = b->blocks[k].next, out++) {
-        has_room = itm_bounded_is_single(m, &b->blocks[k].path) ||
-                   itm_bounded_express(m, d, &work->nodes, &b->blocks[k], out);
+        has_room =
+            itm_bounded_is_single(m, &b->blocks[k].path) || itm_bounded_express(m, d, &work->nodes, &b->blocks[k], out);
     }
     return has_room;
 }
@@ -500,7 +501,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int 
         return false;
     }
     bool is_single = has_single_bodies(m, b, head);
-    if (!is_single && is_dense_possible) {
+    if (!is_single && n < MECHANISM_FROM && is_dense_possible) {
         return false;
     }
     if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
