@@ -54,7 +54,8 @@ static void try_products(ItmAxis* best, const Boxes* x, const ItmCore* a, const 
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
-            double length2 = 1 - x->c[i][j] * x->c[i][j], t;
+            // |a_i x b_j|^2; 1 - c_ij^2 would lose its digits where edges are nearly parallel
+            double c1 = x->c[(i + 1) % 3][j], c2 = x->c[(i + 2) % 3][j], length2 = c1 * c1 + c2 * c2, t;
             double gap = along_product(x, i, j, &t);
             // parallel edges have no product; a gap that is worse even unscaled is worse
             if (length2 < 1e-12 || (gap < 0 && gap < best->gap)) {

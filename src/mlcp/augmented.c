@@ -47,28 +47,20 @@ void itm_augmented_lay_out(ItmAugmented* a, ItmArena* arena, int nblock, int nro
     a->rho = ITM_TAKE(arena, double, nrow);
     a->shift = ITM_TAKE(arena, double, nblock);
     a->part = ITM_TAKE(arena, signed char, nrow);
+    a->q = ITM_TAKE(arena, double, 6 * ITM_SWEEP_MOST_ROWS * nnode);
 }
 
 // ---------------------------------------------------------------------------- groups
 
-// A contact with the exact cone, or rows with bounds: normals and limits with 0 .. infinity, held ones without bounds.
+// A contact with the exact cone, or rows with bounds of their own.
 static bool is_suitable(const ItmSweep* s, const ItmSweepBlock* block)
 {
-    if (block->ncoupling == 0) {
-        for (int i = block->first; i < block->first + block->nrow; i++) {
-            bool is_free = s->lo[i] == -INFINITY && s->up[i] == INFINITY;
-            if (s->has_bounds[i] && !is_free && !(s->lo[i] == 0.0 && s->up[i] == INFINITY)) {
-                return false;
-            }
-        }
-        return true;
-    }
-    return itm_sweep_is_cone(s, block);
+    return block->ncoupling == 0 || itm_sweep_is_cone(s, block);
 }
 
 static bool is_same(const ItmSweepBlock* a, const ItmSweepBlock* b)
 {
-    return a->nnode == b->nnode && a->node[0] == b->node[0] && (a->nnode < 2 || a->node[1] == b->node[1]);
+    return a->nnode == b->nnode && memcmp(a->node, b->node, sizeof(int) * (size_t)a->nnode) == 0;
 }
 
 // Groups of blocks, and nodes as they occur. false: a block is not suitable.
@@ -97,7 +89,9 @@ static bool gather(ItmAugmented* a, const ItmSweep* s)
                 a->global[nnode] = block->node[i];
                 a->local[block->node[i]] = nnode++;
             }
-            group->node[i] = a->local[block->node[i]];
+            if (i < 2) {
+                group->node[i] = a->local[block->node[i]];
+            }
         }
     }
     return itm_graph_begin(&a->graph, nnode);
@@ -107,9 +101,13 @@ static bool gather(ItmAugmented* a, const ItmSweep* s)
 static bool build_graph(ItmAugmented* a, const ItmSweep* s)
 {
     for (int k = 0; k < a->ngroup; k++) {
-        const ItmAugmentedGroup* group = &a->groups[k];
-        if (group->nnode == 2 && !itm_graph_join(&a->graph, group->node[0], group->node[1])) {
-            return false;
+        const ItmSweepBlock* block = &s->blocks[a->groups[k].first];
+        for (int i = 0; i < block->nnode; i++) {
+            for (int j = i + 1; j < block->nnode; j++) {
+                if (!itm_graph_join(&a->graph, a->local[block->node[i]], a->local[block->node[j]])) {
+                    return false;
+                }
+            }
         }
     }
     if (!itm_graph_order(&a->graph, WORK_A_BLOCK * s->nblock)) {
@@ -126,12 +124,50 @@ static bool build_graph(ItmAugmented* a, const ItmSweep* s)
 
 // ---------------------------------------------------------------------------- products
 
+// out_i = Y_i z for the rows of a group of more than two nodes
+static void multiply_wide(const ItmAugmented* a, const ItmSweep* s, const ItmAugmentedGroup* group, double* out,
+                          const double* z)
+{
+    for (int e = group->first; e < group->end; e++) {
+        const ItmSweepBlock* block = &s->blocks[e];
+        const double* y = block->Y;
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            out[i] = 0.0;
+            for (int k = 0; k < block->nnode; k++, y += 6) {
+                out[i] += itm_pair_dot(y, z + 6 * a->local[block->node[k]], 6);
+            }
+        }
+    }
+}
+
+// z += Y' x over the same
+static void add_wide(const ItmAugmented* a, const ItmSweep* s, const ItmAugmentedGroup* group, double* z,
+                     const double* x)
+{
+    for (int e = group->first; e < group->end; e++) {
+        const ItmSweepBlock* block = &s->blocks[e];
+        const double* y = block->Y;
+        for (int i = block->first; i < block->first + block->nrow; i++) {
+            for (int k = 0; k < block->nnode; k++, y += 6) {
+                double* z_k = z + 6 * a->local[block->node[k]];
+                for (int l = 0; l < 6; l++) {
+                    z_k[l] += x[i] * y[l];
+                }
+            }
+        }
+    }
+}
+
 // out_i = Y_i z for the rows of all blocks
 static void multiply(const ItmAugmented* a, const ItmSweep* s, double* out, const double* z)
 {
     for (int k = 0; k < a->ngroup; k++) {
         const ItmAugmentedGroup* group = &a->groups[k];
         ItmPair v[6] = {{0}};
+        if (group->nnode > 2) {
+            multiply_wide(a, s, group, out, z);
+            continue;
+        }
         for (int i = 0; i < group->nnode; i++) {
             for (int l = 0; l < 3; l++) {
                 v[3 * i + l] = itm_pair_load(z + 6 * group->node[i] + 2 * l);
@@ -158,6 +194,10 @@ static void add_impulses(const ItmAugmented* a, const ItmSweep* s, double* z, co
     for (int k = 0; k < a->ngroup; k++) {
         const ItmAugmentedGroup* group = &a->groups[k];
         ItmPair v[6] = {{0}};
+        if (group->nnode > 2) {
+            add_wide(a, s, group, z, x);
+            continue;
+        }
         int npair = 3 * group->nnode;
         for (int e = group->first; e < group->end; e++) {
             const ItmSweepBlock* block = &s->blocks[e];
@@ -179,7 +219,7 @@ static void add_impulses(const ItmAugmented* a, const ItmSweep* s, double* z, co
 
 // ---------------------------------------------------------------------------- projection
 
-typedef enum Part { OPEN, HELD, SLIPS } Part;
+typedef enum Part { OPEN, HELD, SLIPS } Part;  // OPEN: also at another bound
 
 // Nearest point of the cone |t| <= mu n
 static Part project_cone(double* x, const double* y, double mu)
@@ -218,9 +258,9 @@ static Part project_coulomb(double* x, const double* y, double mu)
 
 static Part project_row(const ItmSweep* s, double* x, double y, int i)
 {
-    bool is_open = !s->has_bounds[i] || y <= s->lo[i];
-    *x = is_open ? 0.0 : y;
-    return is_open ? OPEN : HELD;
+    bool is_held = s->has_bounds[i] && y > s->lo[i] && y < s->up[i];
+    *x = is_held ? y : !s->has_bounds[i] ? 0.0 : y <= s->lo[i] ? s->lo[i] : s->up[i];
+    return is_held ? HELD : OPEN;
 }
 
 static inline double cone_mu(const ItmSweep* s, const ItmSweepBlock* block)
@@ -339,26 +379,25 @@ static inline void add_row(Sums* sums, const double* y, const double* q, int nno
     }
 }
 
-static void add_block(Sums* sums, const ItmAugmented* a, const ItmSweep* s, int k)
+// Rows q = rho P' Y of a block (nrow x 6 nnode); bit l of the result: row l is not zero.
+static unsigned weigh_block(const ItmAugmented* a, const ItmSweep* s, int k, double* q)
 {
     const ItmSweepBlock* block = &s->blocks[k];
     int ny = 6 * block->nnode;
-    double y[ITM_SWEEP_MOST_ROWS], q[12];
+    unsigned rows = 0;
     if (block->ncoupling == 0) {
         for (int l = 0; l < block->nrow; l++) {
             int i = block->first + l;
             double f = a->rho[i] / (1.0 + a->rho[i] * s->omega[i]);
-            if (a->part[i] == HELD) {
-                for (int j = 0; j < ny; j++) {
-                    q[j] = f * block->Y[l * ny + j];
-                }
-                add_row(sums, block->Y + l * ny, q, block->nnode, a->is_coupled);
+            rows |= a->part[i] == HELD ? 1u << l : 0u;
+            for (int j = 0; a->part[i] == HELD && j < ny; j++) {
+                q[l * ny + j] = f * block->Y[l * ny + j];
             }
         }
-        return;
+        return rows;
     }
     // rows of a cone have one weight and, but for the normal, no compliance
-    double f[3], G[3][3];
+    double f[3], y[ITM_SWEEP_MOST_ROWS], G[3][3];
     for (int l = 0; l < 3; l++) {
         f[l] = a->rho[block->first + l] / (1.0 + a->rho[block->first + l] * s->omega[block->first + l]);
     }
@@ -370,10 +409,93 @@ static void add_block(Sums* sums, const ItmAugmented* a, const ItmSweep* s, int 
     for (int l = 0; part != OPEN && l < 3; l++) {
         for (int j = 0; j < ny; j++) {
             const double* Y = block->Y + j;
-            q[j] = part == HELD ? f[l] * Y[l * ny]
-                                : f[0] * G[l][0] * Y[0] + f[1] * G[l][1] * Y[ny] + f[2] * G[l][2] * Y[2 * ny];
+            q[l * ny + j] = part == HELD ? f[l] * Y[l * ny]
+                                         : f[0] * G[l][0] * Y[0] + f[1] * G[l][1] * Y[ny] + f[2] * G[l][2] * Y[2 * ny];
         }
-        add_row(sums, block->Y + l * ny, q, block->nnode, a->is_coupled);
+    }
+    return part != OPEN ? 7u : 0u;
+}
+
+static void add_block(Sums* sums, const ItmAugmented* a, const ItmSweep* s, int k)
+{
+    const ItmSweepBlock* block = &s->blocks[k];
+    int ny = 6 * block->nnode;
+    double q[12 * ITM_SWEEP_MOST_ROWS];
+    unsigned rows = weigh_block(a, s, k, q);
+    for (int l = 0; l < block->nrow; l++) {
+        if (rows & 1u << l) {
+            add_row(sums, block->Y + l * ny, q + l * ny, block->nnode, a->is_coupled);
+        }
+    }
+}
+
+// What couples nodes 0 and 1 of a pair, ab and (general) ba, into the matrix.
+static void add_coupling(ItmAugmented* a, int block, bool is_transposed, const double* ab, const double* ba)
+{
+    ItmGraph* g = &a->graph;
+    size_t at = (size_t)ITM_GRAPH_BLOCK * (size_t)block;
+    double* above = (is_transposed && a->is_coupled ? g->low : g->off) + at;
+    double* below = (is_transposed ? g->off : g->low) + at;
+    bool turns = is_transposed && !a->is_coupled;
+    for (int i = 0; i < 36; i++) {
+        above[turns ? i % 6 * 6 + i / 6 : i] += ab[i];
+    }
+    for (int i = 0; a->is_coupled && i < 36; i++) {
+        below[i] += ba[i];
+    }
+}
+
+// Y' q of the rows of a block over nodes i and j
+static void sum_pair(double* C, const ItmSweepBlock* block, const double* q, unsigned rows, int i, int j)
+{
+    int ny = 6 * block->nnode;
+    for (int l = 0; l < block->nrow; l++) {
+        if (rows & 1u << l) {
+            add_outer(C, block->Y + l * ny + 6 * i, q + l * ny + 6 * j);
+        }
+    }
+}
+
+// Blocks on more than two nodes: every pair of them.
+static void add_wide_block(ItmAugmented* a, const ItmSweep* s, int k)
+{
+    ItmGraph* g = &a->graph;
+    const ItmSweepBlock* block = &s->blocks[k];
+    unsigned rows = weigh_block(a, s, k, a->q);
+    for (int i = 0; rows != 0 && i < block->nnode; i++) {
+        int node = a->local[block->node[i]];
+        sum_pair(g->diagonal + (size_t)ITM_GRAPH_BLOCK * (size_t)g->position[node], block, a->q, rows, i, i);
+        for (int j = i + 1; j < block->nnode; j++) {
+            double ab[36] = {0}, ba[36] = {0};
+            bool is_transposed;
+            int at = itm_graph_find(g, node, a->local[block->node[j]], &is_transposed);
+            sum_pair(ab, block, a->q, rows, i, j);
+            if (a->is_coupled) {
+                sum_pair(ba, block, a->q, rows, j, i);
+            }
+            add_coupling(a, at, is_transposed, ab, ba);
+        }
+    }
+}
+
+// Blocks of a group of one or two nodes.
+static void add_group(ItmAugmented* a, const ItmSweep* s, const ItmAugmentedGroup* group)
+{
+    ItmGraph* g = &a->graph;
+    Sums sums = {0};
+    for (int e = group->first; e < group->end; e++) {
+        add_block(&sums, a, s, e);
+    }
+    double* D = g->diagonal + (size_t)ITM_GRAPH_BLOCK * (size_t)g->position[group->node[0]];
+    for (int i = 0; i < 36; i++) {
+        D[i] += sums.aa[i];
+    }
+    if (group->nnode == 2) {
+        D = g->diagonal + (size_t)ITM_GRAPH_BLOCK * (size_t)g->position[group->node[1]];
+        for (int i = 0; i < 36; i++) {
+            D[i] += sums.bb[i];
+        }
+        add_coupling(a, group->block, group->is_transposed, sums.ab, sums.ba);
     }
 }
 
@@ -393,27 +515,12 @@ static bool factor(ItmAugmented* a, const ItmSweep* s)
     }
     for (int k = 0; k < a->ngroup; k++) {
         const ItmAugmentedGroup* group = &a->groups[k];
-        Sums sums = {0};
+        if (group->nnode <= 2) {
+            add_group(a, s, group);
+            continue;
+        }
         for (int e = group->first; e < group->end; e++) {
-            add_block(&sums, a, s, e);
-        }
-        double* D = g->diagonal + (size_t)ITM_GRAPH_BLOCK * (size_t)g->position[group->node[0]];
-        for (int i = 0; i < 36; i++) {
-            D[i] += sums.aa[i];
-        }
-        if (group->nnode == 2) {
-            D = g->diagonal + (size_t)ITM_GRAPH_BLOCK * (size_t)g->position[group->node[1]];
-            double* above = (group->is_transposed && a->is_coupled ? g->low : g->off) +
-                            (size_t)ITM_GRAPH_BLOCK * (size_t)group->block;
-            double* below = (group->is_transposed ? g->off : g->low) + (size_t)ITM_GRAPH_BLOCK * (size_t)group->block;
-            bool turns = group->is_transposed && !a->is_coupled;
-            for (int i = 0; i < 36; i++) {
-                D[i] += sums.bb[i];
-                above[turns ? i % 6 * 6 + i / 6 : i] += sums.ab[i];
-            }
-            for (int i = 0; a->is_coupled && i < 36; i++) {
-                below[i] += sums.ba[i];
-            }
+            add_wide_block(a, s, e);
         }
     }
     return a->is_coupled ? itm_graph_factor_general(g) : itm_graph_factor(g);

@@ -11,7 +11,7 @@
 // Successive blocks of rows that act on the same nodes.
 typedef struct ItmAugmentedGroup {
     int  first, end;       // blocks
-    int  nnode, node[2];   // in the graph
+    int  nnode, node[2];   // in the graph; of more than two the first two
     bool is_transposed;    // it is A_ba
     int  block;            // of the matrix, that couples the two nodes
 } ItmAugmentedGroup;
@@ -28,6 +28,7 @@ typedef struct ItmAugmented {
     double*  y;            // impulses before they are projected                        (rows)
     double   *rho, *shift; // weight; mu |w_t| of a cone                                (blocks)
     signed char* part;     // of the projection that a row was at in the factor         (rows)
+    double*  q;            // rows of rho P' Y of a block                               (ITM_SWEEP_MOST_ROWS x 6 nodes)
     bool     is_coupled;   // friction follows the normal impulse, without the shift
     bool     is_factored;  // the factor fits these parts
     bool     is_guessing;  // the next step trusts the impulses of the start

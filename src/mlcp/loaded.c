@@ -25,11 +25,29 @@
 #define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
 #define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
 #define MOST_PAIRS 16
-#define AT_ONCE 8          // pairs, then the contacts to visit are chosen anew
+#define AT_ONCE 8       // pairs, then the contacts to visit are chosen anew
+#define NEAR 1e-2       // share of the residual: contacts that are off by more are solved again with those around them,
+#define LAYERS 3        //   so many contacts far,
+#define MOST_PATCHES 4  //   at most so often after a step of Newton's method, while that halves the residual
+#define PATCH_SHARE 4   // most contacts of such a part: one in so many
+#define PATCH_ROUNDS 8  // of sweeps and Newton's method over it, with
+#define PATCH_SWEEPS 8  //   these sweeps at first, twice as many in the next
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
 #define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
+#define WIDE 20.0          // times that where a mechanism couples all of its contacts: sweeps do not solve that
 #define CONTACTS_A_BODY 4
+#define SIDES_A_CONTACT 3  // two of contacts between single bodies, more of those with mechanisms
+
+void itm_loaded_patch_lay_out(ItmLoadedPatch* patch, ItmArena* arena, int nblock, int nnode)
+{
+    int n = nblock / PATCH_SHARE;
+    patch->capacity = n;
+    itm_sweep_lay_out(&patch->sweep, arena, n, 3 * n, n, nnode);
+    itm_loaded_lay_out(&patch->newton, arena, n, 3 * n, nnode);
+    patch->block = ITM_TAKE(arena, int, n);
+    patch->is_in = ITM_TAKE(arena, bool, nblock);
+}
 
 void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode)
 {
@@ -40,7 +58,8 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
     l->block = ITM_TAKE(arena, int, n);
     l->contact = ITM_TAKE(arena, int, nblock);
     l->head = ITM_TAKE(arena, int, nnode);
-    l->next = ITM_TAKE(arena, int, 2 * n);
+    l->side_capacity = SIDES_A_CONTACT * n;
+    l->sides = ITM_TAKE(arena, ItmLoadedSide, l->side_capacity);
     l->pairs = ITM_TAKE(arena, ItmLoadedPair, l->pair_capacity);
     l->W = ITM_TAKE(arena, double, 9 * n);
     l->F = ITM_TAKE(arena, double, 9 * n);
@@ -107,14 +126,15 @@ static bool add_pairs(ItmLoaded* l, const ItmSweep* s, int c, int side)
 {
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     int node = block->node[side];
-    for (int k = l->head[node]; k != ITM_NONE; k = l->next[k]) {
-        if (l->npair == l->pair_capacity || !itm_graph_join(&l->graph, c, k / 2)) {
+    for (int k = l->head[node]; k != ITM_NONE; k = l->sides[k].next) {
+        int b = l->sides[k].contact;
+        if (l->npair == l->pair_capacity || !itm_graph_join(&l->graph, c, b)) {
             return false;
         }
-        const ItmSweepBlock* other = &s->blocks[l->block[k / 2]];
+        const ItmSweepBlock* other = &s->blocks[l->block[b]];
         ItmLoadedPair* pair = &l->pairs[l->npair++];
-        *pair = (ItmLoadedPair){.a = c, .b = k / 2};
-        multiply_rows(pair->W, block->Y + 6 * side, 6 * block->nnode, other->Y + 6 * (k % 2), 6 * other->nnode);
+        *pair = (ItmLoadedPair){.a = c, .b = b};
+        multiply_rows(pair->W, block->Y + 6 * side, 6 * block->nnode, other->Y + 6 * l->sides[k].at, 6 * other->nnode);
     }
     return true;
 }
@@ -123,6 +143,9 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
 {
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     double* W = l->W + 9 * c;
+    if (l->nside + block->nnode > l->side_capacity) {
+        return false;
+    }
     memset(W, 0, 9 * sizeof(double));
     for (int side = 0; side < block->nnode; side++) {
         multiply_rows(W, block->Y + 6 * side, 6 * block->nnode, block->Y + 6 * side, 6 * block->nnode);
@@ -131,8 +154,8 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
         }
     }
     for (int side = 0; side < block->nnode; side++) {
-        l->next[2 * c + side] = l->head[block->node[side]];
-        l->head[block->node[side]] = 2 * c + side;
+        l->sides[l->nside] = (ItmLoadedSide){.contact = c, .at = side, .next = l->head[block->node[side]]};
+        l->head[block->node[side]] = l->nside++;
     }
     for (int i = 0; i < 3; i++) {
         W[4 * i] += s->omega[block->first + i];
@@ -144,10 +167,15 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
 static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
 {
     double y[3];
-    l->n = l->npair = 0;
+    l->n = l->npair = l->nside = 0;
+    l->is_wide = false;
     for (int k = 0; k < s->nblock; k++) {
         const ItmSweepBlock* block = &s->blocks[k];
+        l->is_wide = l->is_wide || block->nnode > 2;
         bool is_open = find_part(l, s, block, x, y) == OPEN;
+        for (int i = 0; i < block->nnode; i++) {
+            l->head[block->node[i]] = ITM_NONE;
+        }
         l->contact[k] = is_open ? ITM_NONE : l->n;
         if (is_open) {
             continue;
@@ -156,15 +184,12 @@ static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
             return false;
         }
         l->block[l->n++] = k;
-        for (int i = 0; i < block->nnode; i++) {
-            l->head[block->node[i]] = ITM_NONE;
-        }
     }
     bool has_room = itm_graph_begin(&l->graph, l->n);
     for (int c = 0; has_room && c < l->n; c++) {
         has_room = add_contact(l, s, c);
     }
-    if (!has_room || !itm_graph_order(&l->graph, WORK_A_NODE * l->n)) {
+    if (!has_room || !itm_graph_order(&l->graph, (l->is_wide ? WIDE : 1.0) * WORK_A_NODE * l->n)) {
         return false;
     }
     for (int k = 0; k < l->npair; k++) {
@@ -358,16 +383,100 @@ static double measure(ItmLoaded* l, ItmSweep* s, const double* x, double scale, 
     return itm_sweep_measure(s, l->w, x, worst_row) / scale;
 }
 
-ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance)
+// ---------------------------------------------------------------------------- parts of a problem
+
+static ItmSweepResult iterate(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double scale,
+                              double tolerance);
+
+static bool add_to_patch(ItmLoadedPatch* patch, int k)
 {
-    double scale = 1.0 + itm_sweep_prepare(s, x);
-    ItmSweepResult result = {0};
-    result.residual = measure(l, s, x, scale, &result.worst_row);
-    if (result.residual > COLD && s->nblock >= COLD_FROM) {
-        int sweeps = s->nblock / CONTACTS_A_SWEEP;
-        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
-        result.residual = measure(l, s, x, scale, &result.worst_row);
+    if (patch->is_in[k]) {
+        return true;
     }
+    if (patch->n == patch->capacity) {
+        return false;
+    }
+    patch->is_in[k] = true;
+    patch->block[patch->n++] = k;
+    return true;
+}
+
+// Contacts that are off by `least` or more and loaded ones around them. false: too many.
+static bool gather_patch(ItmLoadedPatch* patch, const ItmLoaded* l, const ItmSweep* s, const double* x, double least)
+{
+    memset(patch->is_in, 0, sizeof(bool) * (size_t)s->nblock);
+    patch->n = 0;
+    for (int k = 0; k < s->nblock; k++) {
+        if (itm_sweep_measure_block(s, &s->blocks[k], l->w, x) >= least && !add_to_patch(patch, k)) {
+            return false;
+        }
+    }
+    for (int layer = 0, from = 0; layer < LAYERS; layer++) {
+        int to = patch->n;
+        for (; from < to; from++) {
+            const ItmSweepBlock* block = &s->blocks[patch->block[from]];
+            for (int i = 0; i < block->nnode; i++) {
+                for (int k = l->head[block->node[i]]; k != ITM_NONE; k = l->sides[k].next) {
+                    if (!add_to_patch(patch, l->block[l->sides[k].contact])) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    return true;
+}
+
+// Solve the contacts that are farthest off together with those around them, while the impulses of all others stay. That
+// decides between cases which Newton's method takes in turn, at the cost of a small problem. false: too many are off.
+static bool solve_patch(ItmLoadedPatch* patch, ItmLoaded* l, ItmSweep* s, double* x, double now, double scale,
+                        double tolerance)
+{
+    if (!gather_patch(patch, l, s, x, fmax(tolerance, NEAR * now) * scale)) {
+        return false;
+    }
+    ItmSweep* part = &patch->sweep;
+    itm_sweep_extract(part, s, patch->block, patch->n, x);
+    ItmSweepResult result = iterate(&patch->newton, NULL, part, part->x, scale, tolerance);
+    for (int round = 0; round < PATCH_ROUNDS && result.residual > tolerance; round++) {
+        itm_sweep_solve(part, part->x, tolerance, PATCH_SWEEPS << round);
+        result = iterate(&patch->newton, NULL, part, part->x, scale, tolerance);
+    }
+    for (int k = 0; k < patch->n; k++) {
+        memcpy(x + s->blocks[patch->block[k]].first, part->x + 3 * k, 3 * sizeof(double));
+    }
+    return true;
+}
+
+// ---------------------------------------------------------------------------- solution
+
+// After a step of Newton's method that left the residual `now`: what is off is solved again. Returns the residual.
+static double settle(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double now, double scale,
+                     double tolerance, int* pairs)
+{
+    int worst_row;
+    for (int k = 0; k < MOST_PATCHES && patch != NULL; k++) {
+        double last = now;
+        if (!solve_patch(patch, l, s, x, now, scale, tolerance)) {
+            break;
+        }
+        now = measure(l, s, x, scale, &worst_row);
+        if (k + 1 == MOST_PATCHES || now <= tolerance || !(now <= 0.5 * last)) {
+            return now;
+        }
+    }
+    repair(l, s, x, LEVEL * now * scale, *pairs);
+    *pairs = *pairs < MOST_PAIRS ? 2 * *pairs : *pairs;
+    return now;
+}
+
+// Steps of Newton's method from x. The result is never farther off than the start.
+static ItmSweepResult iterate(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double scale,
+                              double tolerance)
+{
+    ItmSweepResult result = {0};
+    itm_sweep_prepare(s, x);
+    result.residual = measure(l, s, x, scale, &result.worst_row);
     copy_rows(s, l->start, x);
     double now = result.residual, best = INFINITY;
     int pairs = FIRST_PAIRS, idle = 0;
@@ -382,8 +491,7 @@ ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tol
         best = fmin(best, now);
         is_fast = now <= FAST * last;
         if (!(now <= PROGRESS * last) && now > tolerance) {
-            repair(l, s, x, LEVEL * now * scale, pairs);
-            pairs = pairs < MOST_PAIRS ? 2 * pairs : pairs;
+            now = settle(l, patch, s, x, now, scale, tolerance, &pairs);
         }
     }
     if (result.sweeps > 0) {
@@ -398,6 +506,18 @@ ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tol
             itm_sweep_multiply(s, x, l->w);
         }
     }
+    return result;
+}
+
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance)
+{
+    double scale = 1.0 + itm_sweep_prepare(s, x);
+    int worst_row;
+    if (s->nblock >= COLD_FROM && measure(l, s, x, scale, &worst_row) > COLD) {
+        int sweeps = s->nblock / CONTACTS_A_SWEEP;
+        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
+    }
+    ItmSweepResult result = iterate(l, patch, s, x, scale, tolerance);
     itm_sweep_read(s, x, l->w, true);
     for (int k = 0; k < s->nblock; k++) {
         for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {

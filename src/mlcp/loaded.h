@@ -15,14 +15,22 @@ typedef struct ItmLoadedPair {
     double W[9];           // velocities of a that impulses at b cause
 } ItmLoadedPair;
 
+// A node that a contact acts on.
+typedef struct ItmLoadedSide {
+    int contact, at;       // the contact has it in this place
+    int next;              // side of another contact at the node, or ITM_NONE
+} ItmLoadedSide;
+
 typedef struct ItmLoaded {
     ItmGraph graph;        // of the contacts
     int      n, npair;     // contacts that carry load, or are about to
     int      contact_capacity, pair_capacity;
     int*     block;        // of the problem                                    (n)
     int*     contact;      // of a block of the problem, or ITM_NONE            (blocks)
-    int*     head;         // last of the contacts at a node: 2 contact + side  (nodes)
-    int*     next;         // the one before                                    (2 n)
+    bool     is_wide;      // contacts on more than two nodes are among them
+    int      nside, side_capacity;
+    int*     head;         // last of the sides of contacts at a node            (nodes)
+    ItmLoadedSide* sides;  //                                                   (nside)
     ItmLoadedPair* pairs;  //                                                   (npair)
     double*  W;            // 3 x 3 of a contact with itself                    (n)
     double*  F;            // derivative of the law by the velocities, 3 x 3    (n)
@@ -31,9 +39,20 @@ typedef struct ItmLoaded {
     double*  w;            // velocities                                        (rows)
     double*  start;        // impulses of the start                             (rows)
 } ItmLoaded;
+
+// A part of a problem that is solved while the impulses of the rest stay.
+typedef struct ItmLoadedPatch {
+    ItmSweep  sweep;
+    ItmLoaded newton;
+    int       n, capacity;
+    int*      block;       // of the problem                                    (n)
+    bool*     is_in;       // whether a block of the problem is in it           (blocks)
+} ItmLoadedPatch;
 // clang-format on
 
 void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int nnode);
+// Room for parts of problems with so many blocks.
+void itm_loaded_patch_lay_out(ItmLoadedPatch* patch, ItmArena* arena, int nblock, int nnode);
 
 // Whether the method is for such a problem: contacts with two tangents and the exact cone only.
 bool itm_loaded_is_suited(const ItmSweep* s);
@@ -41,6 +60,6 @@ bool itm_loaded_is_suited(const ItmSweep* s);
 // Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start,
 // or than what a few sweeps make of a bad one; `sweeps`
 // counts steps of Newton's method.
-ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmSweep* s, double* x, double tolerance);
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance);
 
 #endif

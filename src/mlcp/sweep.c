@@ -26,6 +26,7 @@ void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int n
     }
     s->has_bounds = ITM_TAKE(arena, bool, nrow);
     s->z = ITM_TAKE(arena, double, 6 * nnode);
+    s->near = ITM_TAKE(arena, double, 6 * nnode);
     s->visited = ITM_TAKE(arena, int, nblock);
 }
 
@@ -144,6 +145,38 @@ void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all)
     }
 }
 
+void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x)
+{
+    part->nblock = part->ncoupling = n;
+    part->nrow = 3 * n;
+    for (int k = 0; k < n; k++) {
+        const ItmSweepBlock* block = &s->blocks[blocks[k]];
+        part->blocks[k] = *block;
+        part->blocks[k].first = 3 * k;
+        part->blocks[k].first_coupling = k;
+        part->couplings[k] = s->couplings[block->first_coupling];
+        part->couplings[k].normal = 3 * k;
+        for (int i = 0; i < 2; i++) {
+            part->couplings[k].tangent[i] = 3 * k + 1 + i;
+        }
+        for (int i = 0; i < 3; i++) {
+            int to = 3 * k + i, from = block->first + i;
+            part->x[to] = x[from];
+            part->rate[to] = s->rate[from];
+            part->lo[to] = s->lo[from];
+            part->up[to] = s->up[from];
+            part->omega[to] = s->omega[from];
+            part->has_bounds[to] = s->has_bounds[from];
+            part->b[to] = s->b[from] + read_row(s, block, from);
+        }
+    }
+    set_velocities(part, part->x);
+    FOR_ROWS(part, block, i)
+    {
+        part->b[i] -= read_row(part, block, i);
+    }
+}
+
 bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block)
 {
     const ItmMlcpContact* c = &s->couplings[block->first_coupling];
@@ -186,6 +219,11 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
     return farthest;
 }
 
+double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
+{
+    return measure_block(s, block, w, x).off;
+}
+
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row)
 {
     Farthest farthest = {s->blocks[0].first, 0.0};
@@ -202,8 +240,8 @@ double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, in
 // A block that is being visited, with the velocities of its nodes at hand.
 typedef struct {
     const ItmSweepBlock* block;
-    int nnode;     // as a constant, so that z stays in registers
-    ItmPair z[6];  // (3 nnode)
+    int nnode;   // 1 and 2 as constants, so that z stays in registers
+    ItmPair* z;  // (3 nnode)
 } Visit;
 
 // Change one impulse and note how large a velocity that was.
@@ -259,9 +297,10 @@ static inline void visit_tangents(const ItmSweep* s, Visit* v, const ItmMlcpCont
     move(s, v, x, second, t[1], farthest);
 }
 
-static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode, double* x, Farthest* farthest)
+static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode, ItmPair* z, double* x,
+                              Farthest* farthest)
 {
-    Visit v = {.block = block, .nnode = nnode};
+    Visit v = {.block = block, .nnode = nnode, .z = z};
     for (int k = 0; k < 3 * nnode; k++) {
         v.z[k] = itm_pair_load(s->z + 6 * block->node[k / 3] + 2 * (k % 3));
     }
@@ -280,10 +319,13 @@ static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode
 
 static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
 {
+    ItmPair z[6];
     if (block->nnode == 2) {
-        visit_with(s, block, 2, x, farthest);
+        visit_with(s, block, 2, z, x, farthest);
+    } else if (block->nnode == 1) {
+        visit_with(s, block, 1, z, x, farthest);
     } else {
-        visit_with(s, block, 1, x, farthest);
+        visit_with(s, block, block->nnode, (ItmPair*)s->near, x, farthest);
     }
 }
 

@@ -1,5 +1,5 @@
-// Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (bodies that are free on
-// the world). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
+// Projected Gauss-Seidel without a matrix, for problems of many rows that act on few nodes of six velocities each (a body that is free on
+// the world is one node, a mechanism several). With mass-normalised velocities z = sum Y' x of the nodes, row i has the velocity w_i = b_i + Y_i z + omega_i x_i.
 // Limit: where the two tangents of a sliding cone have different diagonals D of H, friction ends opposite to D^-1 w instead of w.
 #ifndef ITM_MLCP_SWEEP_H
 #define ITM_MLCP_SWEEP_H
@@ -37,6 +37,7 @@ typedef struct ItmSweep {
     int*    visited;          // blocks that sweeps visit                 (nvisited)
     int     nvisited;
     double* z;                //                                          (6 nodes)
+    double* near;             // z of a block that is being visited       (6 nodes)
     double* inv_D;            // 1 / (|Y|^2 + omega)                      (rows)
     double* prev;             // impulses before a pair of sweeps         (rows)
     double* p;                // direction of acceleration                (rows)
@@ -63,6 +64,11 @@ bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block);
 // How far x with velocities w is off the law, as sweeps find it: the velocity |x - P(x - w / D)| D with the friction of the present
 // normal. After itm_sweep_prepare; blocks with one coupling at most.
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row);
+// The same of one block.
+double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x);
+// The contacts `blocks` (n) of s, each a cone, as a problem of its own: the impulses x of all others stay, and their velocities are part of
+// its b. s has the z of x; part->x is the start.
+void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x);
 // Pairs of sweeps over the blocks that are off by `least` or more, s->visited; x within its bounds and z as itm_sweep_multiply left it.
 void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair);
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "mlcp/least_norm.h"
+#include "multibody/bounded_nodes.h"
 #include "multibody/kinematics.h"
 #include "multibody/mass.h"
 #include "multibody/measure.h"
@@ -14,7 +15,7 @@
 
 #define ROWS_PER_CONTACT 6         // normal, two tangents, torsion, two rolling
 #define STROKE_ACCELERATION 200.0  // m/s^2, rad/s^2: that actuators are expected to have at most
-#define LARGEST_DENSE_ISLAND 600   // rows; a dense matrix of that size has 3 MB
+#define LARGEST_DENSE_ISLAND 600  // rows; a dense matrix of that size has 3 MB
 
 // Numbers of rows and places are ints. What does not fit is reported when a step needs it.
 static int fit_int(double count)
@@ -82,7 +83,7 @@ static void lay_out_islands(const ItmModel* m, ItmBounded* b, ItmArena* arena)
 
 static void lay_out_work(const ItmModel* m, const ItmBounded* b, ItmBoundWork* work, ItmArena* arena)
 {
-    int n = b->capacity.island, nnode = m->ncontact_max > 0 ? m->nbody : 0;
+    int n = b->capacity.island, nnode = m->ncontact_max > 0 ? m->velocity_nodes.n : 0;
     work->global = ITM_TAKE(arena, int, n);
     work->list = ITM_TAKE(arena, int, n);
     work->entry_block = ITM_TAKE(arena, int, b->capacity.path);
@@ -95,9 +96,12 @@ static void lay_out_work(const ItmModel* m, const ItmBounded* b, ItmBoundWork* w
     work->problem.couplings = ITM_TAKE(arena, ItmMlcpContact, b->capacity.coupling);
     work->problem.rows = b->rows;
     work->problem.index = work->global;
-    itm_sweep_lay_out(&work->sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling, m->nbody);
+    itm_sweep_lay_out(&work->sweep, arena, b->capacity.block, b->capacity.row, b->capacity.coupling,
+                      m->velocity_nodes.n);
+    itm_bounded_lay_out_nodes(m, &b->capacity, &work->nodes, arena);
     itm_augmented_lay_out(&work->augmented, arena, b->capacity.block, b->capacity.row, nnode);
     itm_loaded_lay_out(&work->loaded, arena, b->capacity.block, b->capacity.row, nnode);
+    itm_loaded_patch_lay_out(&work->patch, arena, b->capacity.block, nnode);
 }
 
 void itm_bounded_lay_out(const ItmModel* m, ItmBounded* b, ItmArena* arena, int ncontact)

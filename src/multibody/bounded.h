@@ -66,6 +66,15 @@ typedef struct ItmBoundIslands {
     ItmBoundReport* reports; //                                         (capacity.block)
 } ItmBoundIslands;
 
+// Rows of an island with jointed bodies over nodes (bounded_nodes.h).
+typedef struct ItmBoundNodes {
+    size_t  nnode, nY;         // in use
+    size_t  node_capacity, Y_capacity;
+    int*    node;      // nodes of the blocks                           (node_capacity)
+    double* Y;         // row by row, y^                                (Y_capacity)
+    double* reaction;  // of the bilateral rows                         (nrow)
+} ItmBoundNodes;
+
 // An island that is being solved: memory of one thread.
 typedef struct ItmBoundWork {
     int*    global;    // number in the island -> row                   (capacity.island)
@@ -73,9 +82,11 @@ typedef struct ItmBoundWork {
     int *entry_block, *entry_at, *entry_y, *entry_next;  //             (capacity.path)
     double* Z;         // L^-1 H_bc of the bilateral rows               (capacity.island * nrow)
     ItmRowProblem problem;  // index = global                           (capacity.island)
-    ItmSweep sweep;    // the same for an island of bodies that are free on the world, without a matrix
+    ItmSweep sweep;    // the same without a matrix, for bodies that are free on the world and for islands too large for a matrix
+    ItmBoundNodes nodes;    // rows of the latter
     ItmAugmented augmented; // solver of that
     ItmLoaded loaded;       // and another
+    ItmLoadedPatch patch;   // for parts of it
     struct ItmMlcpWorkspace* workspace;
     ItmError error;    // of the first island that failed here,
     int     failed;    //   ITM_NONE: none

@@ -193,6 +193,18 @@ typedef struct ItmRowBlock {
     int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
 } ItmRowBlock;
 
+// Nodes of six velocities: first the bodies, of which those that are free on the world and have no bilateral rows are nodes; then those of
+// components with joints, whose velocities, and compliant bilateral rows after them, fill as many as they need.
+typedef struct ItmVelocityNodes {
+    int    n;                      // all
+    int    most;                   // of a component
+    int*   first;                  // node of a component, by its name                     (nbody)
+    int*   count;                  // its nodes, 0: the body itself                        (nbody)
+    int*   place;                  // of the velocities of a body in its component         (nbody)
+    int*   next;                   // next body of the component, or ITM_NONE              (nbody)
+    int*   row_place;              // of a compliant bilateral row there, or ITM_NONE      (nrow)
+} ItmVelocityNodes;
+
 // A run of velocities on the paths of both blocks of a pair.
 typedef struct ItmSharedRun {
     int y_first, y_second;  // offsets in the rows of Y of the two blocks
@@ -384,6 +396,7 @@ struct ItmModel {
     bool*       is_planar;    // whether its joints keep a component in a plane (planar.h), by the name of the component (nbody)
     bool*       is_articulated; // whether M of a component depends on q: a tree that is not a free body, without modes; by its name (nbody)
     int         narticulated; // such components
+    ItmVelocityNodes velocity_nodes; // velocities in groups of six (multibody/bounded_nodes.h)
     int*        row_block;    // block of a row                             (nrow)
     char**      row_names;    //                                            (nrow)
     int         nidle;        // idle rows of all blocks

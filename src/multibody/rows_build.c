@@ -2,6 +2,7 @@
 #include "multibody/compile.h"
 
 #include "base/union_find.h"
+#include "multibody/bounded_nodes.h"
 #include "multibody/clearance.h"
 #include "multibody/measure.h"
 #include "multibody/spanning.h"
@@ -567,6 +568,7 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
             return ITM_ERR_MEMORY;
         }
     }
-    bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) && itm_spanning_build(m);
+    bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) && itm_bounded_build_nodes(m) &&
+                      itm_spanning_build(m);
     return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/union_find.h"
 #include "contact/contact.h"
+#include "multibody/bounded_nodes.h"
 #include "multibody/clearance.h"
 #include "multibody/forces.h"
 #include "multibody/mass.h"
@@ -289,15 +290,16 @@ static ItmStatus correct_island(const ItmModel* m, ItmData* d, ItmBoundWork* wor
 
 // ---------------------------------------------------------------------------- one island, by sweeps
 
-#define SPARSE_FROM 12  // rows: from here on an island of single bodies is solved without a matrix of its rows
-#define SWEEP_FROM 90   // the same where it would be swept first
-#define TRIAL 3000      // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
+#define SPARSE_FROM 12      // rows: from here on an island of single bodies is solved without a matrix of its rows
+#define SWEEP_FROM 90       // the same where it would be swept first
+#define MECHANISM_FROM 600  // the same where a mechanism is part of it
+#define TRIAL 3000          // rows^2 / TRIAL sweeps, a part of what a direct solve costs, where that is possible
 #define LEAST_TRIAL 4
 #define LEAST_SWEEPS 400   // otherwise at most that many, or more while rows * sweeps stays below
 #define SWEEP_WORK 500000  //   this
 #define MAX_CORRECTION_SWEEPS 50
-#define LOADED_ROUNDS 8  // of Newton's method over loaded contacts after the first, with
-#define LOADED_SWEEPS 8  //   these sweeps before, at first
+#define LOADED_ROUNDS 10  // of Newton's method over loaded contacts after the first, with
+#define LOADED_SWEEPS 8   //   these sweeps before, at first
 
 // State of a row as the dense solvers report it.
 static signed char state_of(const ItmRow* row, double x, double v)
@@ -325,19 +327,28 @@ static int count_rows(const ItmBounded* b, int head)
 }
 
 // Whether every body that the island touches is free on the world, so that its rows share only that body.
-static bool can_be_swept(const ItmModel* m, const ItmBounded* b, int head)
+static bool has_single_bodies(const ItmModel* m, const ItmBounded* b, int head)
 {
     for (int k = head; k != ITM_NONE; k = b->blocks[k].next) {
-        const ItmRowBlock* path = &b->blocks[k].path;
-        for (int i = 0; i < path->npath; i++) {
-            int body = path->path[i];
-            bool has_rows = m->nrow > 0 && m->body_block_adr[body] != m->body_block_adr[body + 1];
-            if (!m->bodies[body].is_root_leaf || has_rows) {
-                return false;
-            }
+        if (!itm_bounded_is_single(m, &b->blocks[k].path)) {
+            return false;
         }
     }
     return true;
+}
+
+// Nodes and Y of the blocks that touch jointed bodies. false: no room.
+static bool express_mechanisms(const ItmModel* m, const ItmData* d, ItmBoundWork* work, int head)
+{
+    const ItmBounded* b = d->bounded;
+    ItmSweepBlock* out = work->sweep.blocks;
+    bool has_room = true;
+    itm_bounded_clear_nodes(&work->nodes);
+    for (int k = head; k != ITM_NONE && has_room; k = b->blocks[k].next, out++) {
+        has_room =
+            itm_bounded_is_single(m, &b->blocks[k].path) || itm_bounded_express(m, d, &work->nodes, &b->blocks[k], out);
+    }
+    return has_room;
 }
 
 // Friction of a block of the table, in numbers of the problem.
@@ -443,14 +454,15 @@ static void correct_sweep(ItmBounded* b, ItmSweep* s)
     take_impulses(s, b->x_correction);
 }
 
-// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round.
+// Newton's method over loaded contacts, with sweeps in between to find out which are loaded, twice as many in every round. Every other round
+// solves no parts of the problem alone: they can take turns too.
 static ItmSweepResult solve_loaded(ItmBoundWork* work, double tolerance)
 {
     ItmSweep* s = &work->sweep;
-    ItmSweepResult result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
+    ItmSweepResult result = itm_loaded_solve(&work->loaded, &work->patch, s, s->x, tolerance);
     for (int round = 0; round < LOADED_ROUNDS && result.residual > tolerance; round++) {
         int sweeps = result.sweeps + itm_sweep_solve(s, s->x, tolerance, LOADED_SWEEPS << round).sweeps;
-        result = itm_loaded_solve(&work->loaded, s, s->x, tolerance);
+        result = itm_loaded_solve(&work->loaded, round % 2 == 0 ? NULL : &work->patch, s, s->x, tolerance);
         result.sweeps += sweeps;
     }
     return result;
@@ -481,16 +493,23 @@ static ItmSweepResult solve_sparse(ItmBounded* b, ItmBoundWork* work, double tol
     return swept;
 }
 
-// Sweep an island. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may need
-// to be limited, go to that too.
+// Solve an island without a matrix. False: not suitable, or not done to the tolerance though a direct solver could do it. Bounces, which may
+// need to be limited, go to that too, and mechanisms.
 static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n, ItmBoundReport* r)
 {
     ItmBounded* b = d->bounded;
     bool is_any, is_dense_possible = n <= b->capacity.island;
-    if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO || !can_be_swept(m, b, head)) {
+    if (n < SPARSE_FROM || m->contact_options.solver != ITM_MLCP_AUTO) {
+        return false;
+    }
+    bool is_single = has_single_bodies(m, b, head);
+    if (!is_single && n < MECHANISM_FROM && is_dense_possible) {
         return false;
     }
     if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
+        return false;
+    }
+    if (!is_single && !express_mechanisms(m, d, work, head)) {
         return false;
     }
     double tolerance = m->contact_options.tolerance;

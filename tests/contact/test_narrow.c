@@ -146,6 +146,25 @@ static void crossed_edges_touch_in_one_point(void** state)
     itm_geom_destroy(box);
 }
 
+// Two boxes of a load that slides off a tipper, 20 mm apart and turned against each other by 2e-6 rad: products of their edges have few
+// digits.
+static void boxes_with_nearly_parallel_edges_have_a_unit_normal(void** state)
+{
+    (void)state;
+    ItmGeom* box = make_box(0.5, 0.4, 0.4);
+    ItmContactPoint p[MAX];
+    ItmQuat q_a = {0.8954489149571352, 6.138330766871425e-09, -0.44516428507023037, -1.2374660900669552e-08};
+    ItmQuat q_b = {0.8954497376402801, 8.395257454639018e-09, -0.44516263023748165, -1.710779498751478e-08};
+    ItmFrame a = {{-2.055898309244102, 0.20999999667186933, 1.6994649492123448}, itm_quat_to_mat(q_a)};
+    ItmFrame b = {{-2.3876383236989347, -0.2099999987304391, 1.92397143760782}, itm_quat_to_mat(q_b)};
+    int n = collide(p, box, a, box, b, 0.03);
+    assert_true(n >= 1);
+    // 0.21 + 0.21 - 0.4 m, less 5e-9 m of tilt
+    CHECK_NEAR(smallest_gap(p, n), 0.02, 1e-8);
+    CHECK_NEAR(p[0].normal.y, -1.0, 2e-8);  // edges 3e-6 m above each other tilt it by 1.5e-4 rad
+    itm_geom_destroy(box);
+}
+
 static void corner_over_corner_is_apart_by_the_distance_of_the_corners(void** state)
 {
     (void)state;
@@ -519,6 +538,7 @@ int main(void)
         cmocka_unit_test(box_on_box_face_to_face),
         cmocka_unit_test(box_on_box_turned_by_45_degrees_makes_an_octagon),
         cmocka_unit_test(crossed_edges_touch_in_one_point),
+        cmocka_unit_test(boxes_with_nearly_parallel_edges_have_a_unit_normal),
         cmocka_unit_test(corner_over_corner_is_apart_by_the_distance_of_the_corners),
         cmocka_unit_test(capsules_parallel_and_crossed),
         cmocka_unit_test(capsule_lies_on_box_with_two_points),
