@@ -25,13 +25,13 @@
 #define LEVEL 1e-4     // share of the residual: contacts that are off by less are not repaired
 #define FIRST_PAIRS 2  // of sweeps of the first repair; twice as many in the next
 #define MOST_PAIRS 16
-#define AT_ONCE 8          // pairs, then the contacts to visit are chosen anew
-#define NEAR 1e-2          // share of the residual: contacts that are off by more are solved again with those around them,
-#define LAYERS 3           //   so many contacts far,
-#define MOST_PATCHES 4     //   at most so often after a step of Newton's method, while that halves the residual
-#define PATCH_SHARE 4      // most contacts of such a part: one in so many
-#define PATCH_ROUNDS 8     // of sweeps and Newton's method over it, with
-#define PATCH_SWEEPS 8     //   these sweeps at first, twice as many in the next
+#define AT_ONCE 8       // pairs, then the contacts to visit are chosen anew
+#define NEAR 1e-2       // share of the residual: contacts that are off by more are solved again with those around them,
+#define LAYERS 3        //   so many contacts far,
+#define MOST_PATCHES 4  //   at most so often after a step of Newton's method, while that halves the residual
+#define PATCH_SHARE 4   // most contacts of such a part: one in so many
+#define PATCH_ROUNDS 8  // of sweeps and Newton's method over it, with
+#define PATCH_SWEEPS 8  //   these sweeps at first, twice as many in the next
 #define BLOCKS_A_NODE 16   // room of the factor
 #define PAIRS_A_NODE 6     // and of the contacts that share a body
 #define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
