@@ -264,6 +264,7 @@ static ItmModel* build_mixed_pile(int n)
         body.pose.p = itm_vec(p[0], p[1], p[2]);
         ItmColliderDef shape = itm_default_collider_def();
         shape.body = itm_scene_add_body(&scene, &body);
+        snprintf(name, sizeof name, "shape%d", i);
         shape.name = name;
         shape.kind = ITM_COLLIDER_SPHERE;
         shape.size[0] = 0.5 * ITM_PILE_SIZE;
