@@ -521,24 +521,6 @@ static void solve_cholesky(const double* U, int ldu, double* x, int n)
     solve_cholesky_upper(U, ldu, x, n);
 }
 
-// t_r = A_r . x over n columns, a multiple of four, for four rows one after another
-static inline void dot_four(double t[4], const double* restrict A, int lda, const double* restrict x, int n)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    Lanes s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
-    for (int j = 0; j < n; j += 4) {
-        Lanes xj = *lanes(x + j);
-        s0 += *lanes(A + j) * xj;
-        s1 += *lanes(a1 + j) * xj;
-        s2 += *lanes(a2 + j) * xj;
-        s3 += *lanes(a3 + j) * xj;
-    }
-    t[0] = sum_lanes(&s0);
-    t[1] = sum_lanes(&s1);
-    t[2] = sum_lanes(&s2);
-    t[3] = sum_lanes(&s3);
-}
-
 // Unknowns behind the last whole group of four, of U' and of U
 static inline void solve_tail_lower(const double* U, int ldu, const double* inv_u, double* x, int k, int n)
 {

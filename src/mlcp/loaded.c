@@ -491,7 +491,7 @@ static ItmSweepResult iterate(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, 
         best = fmin(best, now);
         is_fast = now <= FAST * last;
         if (!(now <= PROGRESS * last) && now > tolerance) {
-            now = settle(l, patch, s, x, now, scale, tolerance, &pairs);
+            now = settle(l, idle > 0 ? patch : NULL, s, x, now, scale, tolerance, &pairs);
         }
     }
     if (result.sweeps > 0) {

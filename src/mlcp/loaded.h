@@ -57,9 +57,9 @@ void itm_loaded_patch_lay_out(ItmLoadedPatch* patch, ItmArena* arena, int nblock
 // Whether the method is for such a problem: contacts with two tangents and the exact cone only.
 bool itm_loaded_is_suited(const ItmSweep* s);
 
-// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start,
-// or than what a few sweeps make of a bad one; `sweeps`
-// counts steps of Newton's method.
+// Impulses x (rows), which also holds the start; s->change as after itm_sweep_solve. The result is never farther off than the start, or than
+// what a few sweeps make of a bad one; `sweeps` counts steps of Newton's method over all contacts. patch: where these do not get on, contacts
+// are solved again with those around them; NULL: they are swept.
 ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance);
 
 #endif
