@@ -6,7 +6,7 @@
 //   - a state saved half way continues bit for bit, also in another instance;
 //   - three threads give the bits of one;
 //   - energy that is out of balance is told (a doubt, or a breakdown);
-//   - stacks that sleep move as stacks that do not.
+//   - stacks that sleep stay where stacks that do not sleep stay.
 //   models COUNT [SEED]
 // Prints a line per failure and the totals; status 1 if any failed. The same seed gives the same models.
 #include "interim/interim.h"
@@ -356,11 +356,11 @@ static ItmStatus steps(Run* r, double duration)
     return status;
 }
 
-// Largest distance between the bodies of two runs, which it ends; -1 where one broke down.
-static double measure_distance(Run a, Run b)
+// Largest distance between the bodies of two runs, which it ends, after a time; -1 where one broke down.
+static double measure_distance(Run a, Run b, double duration)
 {
     double largest = -1.0;
-    if (a.status == ITM_OK && b.status == ITM_OK && steps(&a, DURATION) == ITM_OK && steps(&b, DURATION) == ITM_OK) {
+    if (a.status == ITM_OK && b.status == ITM_OK && steps(&a, duration) == ITM_OK && steps(&b, duration) == ITM_OK) {
         largest = 0.0;
         for (int i = 0; i < itm_model_get_info(a.file->model).nbody; i++) {
             ItmVec3 p = itm_data_get_body_pose(a.file->model, itm_cosim_get_data(a.cosim, 0), i).p;
@@ -397,7 +397,7 @@ static const char* check_order(double (*measure)(const Text* t, double step), co
 
 static double measure_coordinates(const Text* t, double step)
 {
-    return measure_distance(start(t, "joint", step), start(t, "absolute", step));
+    return measure_distance(start(t, "joint", step), start(t, "absolute", step), DURATION);
 }
 
 // The two coordinates are two first-order methods: their difference is O(h). The steps are multiples of the 0.1 ms of the circuits. Rounding:
@@ -411,7 +411,7 @@ static const char* check_coordinates(const Text* t)
 
 static double measure_coupling(const Text* t, double step)
 {
-    return measure_distance(start(t, "joint", step), start_with(t, "joint", 5e-3, "monolithic"));
+    return measure_distance(start(t, "joint", step), start_with(t, "joint", 5e-3, "monolithic"), DURATION);
 }
 
 // The error of a coupling of order 1 at a fifth of the macro step is a fifth of it, less the error of the reference at 0.1 ms:
@@ -483,8 +483,8 @@ static void count_sleepers(const Text* t)
     end(&a);
 }
 
-// Bodies fall asleep at a speed of at most 0.1 mm/s, which moves them by 5 um until the end; the impact may amplify it, by ten at most in
-// so short a time.
+// Bodies fall asleep at a speed of at most 0.1 mm/s, which moves them by 5 um until the end. Looked at shortly before the ball comes (0.6 of the
+// time at the earliest): the impulses of its impact on a stack are not unique, and depend on where the solver starts (seed 36).
 static const char* check_sleep(const Text* t)
 {
     static char why[100];
@@ -493,9 +493,9 @@ static const char* check_sleep(const Text* t)
     awake = *t;
     char* key = strstr(awake.chars, "sleep_after: ");
     memcpy(key, "sleep_after: 0", 14);
-    double distance = measure_distance(start(t, "joint", STEP), start(&awake, "joint", STEP));
+    double distance = measure_distance(start(t, "joint", STEP), start(&awake, "joint", STEP), 0.56 * DURATION);
     snprintf(why, sizeof why, "asleep or awake, positions differ by %.3g m", distance);
-    return distance > 10.0 * 1e-4 * DURATION ? why : NULL;
+    return distance > 1e-4 * DURATION ? why : NULL;
 }
 
 // More than a tenth of the energy that moved is missing, and nobody says so.
