@@ -373,13 +373,14 @@ ItmRimSpectrum itm_mechanism_look(ItmMechanism* part)
 
 void itm_mechanism_check(ItmCosim* x, ItmMechanism* part)
 {
-    int body = part->status == ITM_OK ? itm_step_find_not_finite(part->model, part->data) : ITM_NONE;
+    int body = part->status == ITM_OK ? itm_step_find_runaway(part->model, part->data) : ITM_NONE;
     if (body != ITM_NONE) {
         const char* name = part->model->bodies[body].name;
+        char what[80];
+        itm_step_describe_runaway(part->model, part->data, body, what, sizeof what);
         part->status = itm_error_set(&part->error, ITM_ERR_NOT_FINITE, "itm_cosim_step", name,
-                                     "mechanism '%s': body '%s' has a position or velocity that is not finite after "
-                                     "the step to t = %.9g s; take a smaller macro step, or coupling rim with "
-                                     "exchange impulse",
-                                     part->name, name, itm_cosim_get_time(x));
+                                     "mechanism '%s': body '%s' %s after the step to t = %.9g s; take a smaller macro "
+                                     "step, or coupling rim with exchange impulse",
+                                     part->name, name, what, itm_cosim_get_time(x));
     }
 }

@@ -102,8 +102,12 @@ size_t itm_row_memory_get_size(const ItmRowMemory* memory)
 void itm_row_memory_save(const ItmRowMemory* memory, void* bytes)
 {
     double count = memory->nlast;
+    char* records = (char*)bytes + sizeof count;
+    size_t used = (size_t)memory->nlast * sizeof(ItmRowRecord);
     memcpy(bytes, &count, sizeof count);
-    memcpy((char*)bytes + sizeof count, memory->last, (size_t)memory->capacity * sizeof(ItmRowRecord));
+    memcpy(records, memory->last, used);
+    // what older steps left behind them is no part of the state: equal states are equal bytes
+    memset(records + used, 0, (size_t)memory->capacity * sizeof(ItmRowRecord) - used);
 }
 
 void itm_row_memory_restore(ItmRowMemory* memory, const void* bytes)

@@ -56,7 +56,8 @@ static Range find_x_range(const ItmPlotPanel* panels, int npanel, const ItmPlotO
             }
         }
     }
-    return r.lo < r.hi ? r : (Range){isfinite(r.lo) ? r.lo : 0.0, (isfinite(r.lo) ? r.lo : 0.0) + 1.0};
+    double lo = isfinite(r.lo) ? r.lo : 0.0;
+    return r.lo < r.hi ? r : (Range){lo, lo + fmax(1.0, 1e-9 * fabs(lo))};
 }
 
 // What is seen in the range of x, with a little room; a constant gets some, too.
@@ -146,10 +147,13 @@ static void draw_y_tick(const Frame* f, double at, const char* text)
     f->canvas->words(f->canvas, f->left - 8.0, y + 4.0, FONT - 1.0, ITM_ANCHOR_END, ITM_INK_MUTED, false, text);
 }
 
+// The step is at least (hi - lo) / count, so there are at most count + 1 ticks; they are counted because i + 1 is i where the range is below
+// the resolution of its numbers.
 static void draw_linear_ticks(const Frame* f, Range r, int count, DrawTick* draw)
 {
-    double step = choose_step(r, count);
-    for (double i = ceil(r.lo / step - 1e-9); i * step <= r.hi + 1e-9 * step; i++) {
+    double step = choose_step(r, count), first = ceil(r.lo / step - 1e-9);
+    for (int k = 0; k <= count && (first + k) * step <= r.hi + 1e-9 * step; k++) {
+        double i = first + k;
         char text[40];
         format_tick(text, sizeof text, i * step, step);
         draw(f, i * step, text);

@@ -96,41 +96,54 @@ static bool is_at_stop(const ItmData* d)
 
 // ---------------------------------------------------------------------------- step
 
-// Whether all of x is finite, and its sum: four sums side by side, so that none waits for the one before it.
-static bool has_finite_sum(const double* x, int n)
+// Sum of |x|: four sums side by side, so that none waits for the one before it.
+static double sum_magnitudes(const double* x, int n)
 {
     double sum[4] = {0.0, 0.0, 0.0, 0.0};
     int i = 0;
     for (; i + 4 <= n; i += 4) {
         for (int k = 0; k < 4; k++) {
-            sum[k] += x[i + k];
+            sum[k] += fabs(x[i + k]);
         }
     }
     for (; i < n; i++) {
-        sum[0] += x[i];
+        sum[0] += fabs(x[i]);
     }
-    return isfinite(sum[0] + sum[1] + sum[2] + sum[3]);
+    return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-int itm_step_find_not_finite(const ItmModel* m, const ItmData* d)
+static double find_fastest(const ItmBody* body, const double* v)
 {
-    if (has_finite_sum(d->q, m->nq) && has_finite_sum(d->v, m->nv)) {
+    double most = 0.0;
+    for (int k = 0; k < body->nv; k++) {
+        most = fmax(most, fabs(v[body->v_adr + k]));
+    }
+    return most;
+}
+
+int itm_step_find_runaway(const ItmModel* m, const ItmData* d)
+{
+    if (isfinite(sum_magnitudes(d->q, m->nq)) && sum_magnitudes(d->v, m->nv) <= ITM_SPEED_OF_LIGHT) {
         return ITM_NONE;
     }
     for (int i = 0; i < m->nbody; i++) {
         const ItmBody* body = &m->bodies[i];
-        double sum = 0.0;
-        for (int k = 0; k < body->nq; k++) {
-            sum += d->q[body->q_adr + k];
-        }
-        for (int k = 0; k < body->nv; k++) {
-            sum += d->v[body->v_adr + k];
-        }
-        if (!isfinite(sum)) {
+        double sum = sum_magnitudes(d->q + body->q_adr, body->nq) + sum_magnitudes(d->v + body->v_adr, body->nv);
+        if (!isfinite(sum) || find_fastest(body, d->v) > ITM_SPEED_OF_LIGHT) {
             return i;
         }
     }
     return ITM_NONE;
+}
+
+void itm_step_describe_runaway(const ItmModel* m, const ItmData* d, int body, char* text, size_t size)
+{
+    double fastest = find_fastest(&m->bodies[body], d->v);
+    if (fastest > ITM_SPEED_OF_LIGHT && isfinite(fastest)) {
+        snprintf(text, size, "moves at %.3g m/s or rad/s, faster than light,", fastest);
+    } else {
+        snprintf(text, size, "has a position or velocity that is not finite");
+    }
 }
 
 // The contact that pushed hardest on a body in this step, or ITM_NONE; one that is not finite pushes harder than any.
@@ -150,7 +163,7 @@ static int find_hardest_contact(const ItmModel* m, const ItmData* d, int body)
     return hardest;
 }
 
-static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
+static ItmStatus fail_runaway(const ItmModel* m, ItmData* d, int body)
 {
     char where[200] = "";
     int contact = find_hardest_contact(m, d, m->bodies[body].owner);
@@ -159,10 +172,11 @@ static ItmStatus fail_not_finite(const ItmModel* m, ItmData* d, int body)
         snprintf(where, sizeof where, ", where '%s'%s%s%s touched hardest", c.name_a, c.name_b != NULL ? " and '" : "",
                  c.name_b != NULL ? c.name_b : "", c.name_b != NULL ? "'" : "");
     }
+    char what[80];
+    itm_step_describe_runaway(m, d, body, what, sizeof what);
     return itm_error_set(&d->error, ITM_ERR_NOT_FINITE, "itm_step", NULL,
-                         "body '%s' has a position or velocity that is not finite after the step from t = %.9g s%s; "
-                         "take a smaller step or look at its forces",
-                         m->bodies[body].name, itm_data_get_time(d), where);
+                         "body '%s' %s after the step from t = %.9g s%s; take a smaller step or look at its forces",
+                         m->bodies[body].name, what, itm_data_get_time(d), where);
 }
 
 ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
@@ -235,9 +249,9 @@ ItmStatus itm_step(const ItmModel* m, ItmData* d)
     d->info.iterations = 0;
     double start = itm_data_get_time(d);
     ItmStatus status = dispatch(m, d);
-    int culprit = status == ITM_OK ? itm_step_find_not_finite(m, d) : ITM_NONE;
+    int culprit = status == ITM_OK ? itm_step_find_runaway(m, d) : ITM_NONE;
     if (culprit != ITM_NONE) {
-        status = fail_not_finite(m, d, culprit);
+        status = fail_runaway(m, d, culprit);
     }
     if (status == ITM_OK && d->bounded != NULL) {
         status = itm_step_judge(m, d);

@@ -55,8 +55,12 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d);
 // At the end of a step h from v_start that succeeded: its impulses are those that the next one starts from; count it, remember
 // accelerations and the largest impact loss, apply the events that are due.
 void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h);
-// The body whose coordinates or velocities are not finite, or ITM_NONE.
-int itm_step_find_not_finite(const ItmModel* m, const ItmData* d);
+// The body whose coordinates or velocities are not finite, or one of whose velocities is beyond all that Newton's mechanics is about, or
+// ITM_NONE. Energy need not come from nowhere for that: a controller with the wrong sign gives as much as its force does.
+#define ITM_SPEED_OF_LIGHT 299792458.0  // m/s; for rotations, rad/s
+int itm_step_find_runaway(const ItmModel* m, const ItmData* d);
+// What is wrong with it, as a predicate.
+void itm_step_describe_runaway(const ItmModel* m, const ItmData* d, int body, char* text, size_t size);
 
 ItmStatus itm_reference_create(const ItmModel* m, ItmData* d, ItmError* error);
 void itm_reference_destroy(ItmData* d);

@@ -31,6 +31,9 @@ typedef struct Page {
     size_t figure;        // start of the picture being drawn in the text
 } Page;
 
+#define MOST_VALUE 1e300  // larger values are drawn as this one, so that ranges are finite
+#define MOST_TICKS 8      // find_tick divides a range into seven intervals at most
+
 // A range of values and where it lies on the picture.
 typedef struct Axis {
     double lo, hi;    // values
@@ -39,15 +42,22 @@ typedef struct Axis {
 
 // ---------------------------------------------------------------------------- drawing
 
+static double limit_value(double value)
+{
+    return fmax(-MOST_VALUE, fmin(value, MOST_VALUE));
+}
+
 static Axis make_axis(double lo, double hi, double from, double to)
 {
+    lo = limit_value(lo);
+    hi = limit_value(hi);
     double room = hi > lo ? 0.04 * (hi - lo) : fmax(1e-12, 0.5 * fabs(lo));
     return (Axis){lo - room, hi + room, from, to};
 }
 
 static double place(const Axis* axis, double value)
 {
-    return axis->from + (axis->to - axis->from) * (value - axis->lo) / (axis->hi - axis->lo);
+    return axis->from + (axis->to - axis->from) * (limit_value(value) - axis->lo) / (axis->hi - axis->lo);
 }
 
 static void add_pixels(ItmText* text, const char* name, double x)
@@ -98,6 +108,14 @@ static double find_tick(double range)
     return power * (share < 1.5 ? 1.0 : share < 3.5 ? 2.0 : share < 7.5 ? 5.0 : 10.0);
 }
 
+// Ticks are counted: where the range is below the resolution of the numbers, adding a step would not lead to its end. False: behind it.
+static bool get_tick(const Axis* axis, double step, int k, double* v)
+{
+    *v = (ceil(axis->lo / step) + k) * step;
+    *v = fabs(*v) < 1e-9 * step ? 0.0 : *v;
+    return *v <= axis->hi;
+}
+
 // Frame, ticks and labels of a picture; words (may be NULL) stand below the numbers 0 ... nword - 1 of the x axis.
 static void draw_axes(ItmCanvas* canvas, const Axis* x, const Axis* y, const char* title, const char* below,
                       const char* const* words, int nword)
@@ -105,17 +123,18 @@ static void draw_axes(ItmCanvas* canvas, const Axis* x, const Axis* y, const cha
     char text[64];
     canvas->words(canvas, x->from, 18.0, 13.0, ITM_ANCHOR_START, ITM_INK_TEXT, true, title);
     canvas->words(canvas, 0.5 * (x->from + x->to), HEIGHT - 8.0, 12.0, ITM_ANCHOR_MIDDLE, ITM_INK_MUTED, false, below);
-    double step = find_tick(y->hi - y->lo);
-    for (double v = ceil(y->lo / step) * step; v <= y->hi; v += step) {
+    double step = find_tick(y->hi - y->lo), v;
+    for (int k = 0; k < MOST_TICKS && get_tick(y, step, k, &v); k++) {
         double at = place(y, v);
         draw_line(canvas, x->from, at, x->to, at, ITM_INK_GRID, 1.0);
-        format_number(text, sizeof text, fabs(v) < 1e-9 * step ? 0.0 : v, 4);
+        format_number(text, sizeof text, v, 4);
         canvas->words(canvas, x->from - 6.0, at + 4.0, 11.0, ITM_ANCHOR_END, ITM_INK_MUTED, false, text);
     }
     step = words != NULL ? 1.0 : find_tick(x->hi - x->lo);
-    for (double v = ceil(x->lo / step) * step; v <= x->hi; v += step) {
+    int most = words != NULL ? (int)(x->hi - x->lo) + 2 : MOST_TICKS;
+    for (int k = 0; k < most && get_tick(x, step, k, &v); k++) {
         double at = place(x, v);
-        format_number(text, sizeof text, fabs(v) < 1e-9 * step ? 0.0 : v, 4);
+        format_number(text, sizeof text, v, 4);
         bool has_word = words != NULL && v >= 0.0 && v < nword;
         draw_line(canvas, at, y->from, at, y->from + 4.0, ITM_INK_FRAME, 1.0);
         canvas->words(canvas, at, y->from + 16.0, 11.0, ITM_ANCHOR_MIDDLE, ITM_INK_MUTED, false,
@@ -206,10 +225,13 @@ static void add_histogram(Page* p, int response)
         return;
     }
     int nbin = (int)fmin(40.0, fmax(5.0, ceil(1.5 * sqrt(t.count)))), counts[40] = {0}, most = 0;
-    double width = t.largest > t.least ? (t.largest - t.least) / nbin : 1.0;
+    double half =
+        (0.5 * t.largest - 0.5 * t.least) / nbin;  // of the width of a bin; the difference itself may overflow
+    half = half > 0.0 ? half : 0.5;
+    double width = 2.0 * half;
     for (int run = 0; run < s->nrun; run++) {
         if (is_usable(s, run, response)) {
-            int k = (int)((s->runs[run].responses[response] - t.least) / width);
+            int k = (int)((0.5 * s->runs[run].responses[response] - 0.5 * t.least) / half);
             k = k < nbin ? k : nbin - 1;
             counts[k]++;
             most = counts[k] > most ? counts[k] : most;
@@ -380,10 +402,10 @@ static void add_main_effect(Page* p, int response)
     Axis whole = {0.0, 1.0, LEFT, WIDTH - RIGHT};
     char text[64];
     canvas.words(&canvas, LEFT, 18.0, 13.0, ITM_ANCHOR_START, ITM_INK_TEXT, true, title);
-    double step = find_tick(y.hi - y.lo);
-    for (double v = ceil(y.lo / step) * step; v <= y.hi; v += step) {
+    double step = find_tick(y.hi - y.lo), v;
+    for (int k = 0; k < MOST_TICKS && get_tick(&y, step, k, &v); k++) {
         draw_line(&canvas, whole.from, place(&y, v), whole.to, place(&y, v), ITM_INK_GRID, 1.0);
-        format_number(text, sizeof text, fabs(v) < 1e-9 * step ? 0.0 : v, 4);
+        format_number(text, sizeof text, v, 4);
         canvas.words(&canvas, whole.from - 6.0, place(&y, v) + 4.0, 11.0, ITM_ANCHOR_END, ITM_INK_MUTED, false, text);
     }
     // one panel per factor, side by side

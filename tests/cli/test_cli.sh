@@ -271,6 +271,25 @@ doubts_are_told_also_quietly_and_strictly() {
 }
 
 # A row whose energy has no source is no result.
+# Positive feedback through a control: the energy comes from its force, so that the balance is right until numbers overflow.
+a_body_faster_than_light_breaks_down_before_it_is_written() {
+    cat >runaway.yaml <<END
+multibody:
+  name: m
+  bodies: {b: {mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}}
+  joints: {j: {type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}
+  forces: {a: {type: actuator, joint: j, force: control.f}}
+subsystems: {control: {type: control, step: 1 ms, blocks: {f: 5000 N s/m * m.a.rate + 1 N}}}
+cosim: {macro_step: 1 ms, coupling: zoh}
+run: {duration: 1 s}
+END
+    expect 2 "$interim" run runaway.yaml -q -o runaway.csv
+    err_has "faster than light"
+    awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "m.b.velocity.x") c = i}
+        NR > 1 && ($c > 299792458 || $c < -299792458) {exit 1}
+        END {exit NR < 5}' runaway.csv || fail "a row is faster than light"
+}
+
 energy_from_nowhere_breaks_down_before_it_is_written() {
     expect 2 "$interim" run -q "$source/examples/crane-double.yaml" --set cosim.coupling=linear -o r.csv
     err_has "come from nowhere"
@@ -768,6 +787,7 @@ run_case torque_tables_of_the_arm_come_from_their_models
 run_case a_breakdown_is_status_2_and_leaves_results
 run_case doubts_are_told_also_quietly_and_strictly
 run_case energy_from_nowhere_breaks_down_before_it_is_written
+run_case a_body_faster_than_light_breaks_down_before_it_is_written
 run_case an_interrupted_run_leaves_results
 run_case two_runs_do_not_share_an_output
 run_case a_killed_run_leaves_its_part_file

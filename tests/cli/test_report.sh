@@ -179,10 +179,22 @@ pages_are_whole_or_not_there() {
     "$interim" report r.csv -o /dev/stdout | head -n 1 | grep -q doctype
 }
 
+# Times whose range is below their resolution, or overflows: ticks have an end.
+plots_show_extreme_numbers() {
+    for times in "10000000001000000 10000000001000002" "-1.7e308 1.7e308" "0 5e-324"; do
+        for values in "1.7e308 -1.7e308" "1e20 1e20" "0 5e-324"; do
+            printf '%s %s\n' "$times" "$values" | awk '{print "time,a.b"; print $1 "," $3; print $2 "," $4}' >extreme.csv
+            expect 0 timeout 60 "$interim" plot extreme.csv --signals a.b -o extreme.svg
+            grep -q '="-\?\(nan\|inf\)' extreme.svg && fail "a place that is no number, for $times and $values"
+        done
+    done
+    true
+}
+
 for case in run_with_report_leaves_the_report_only run_with_both_writes_both a_broken_run_has_a_report_and_its_status \
     reports_are_made_from_either_format_and_are_the_same report_takes_any_table_with_a_time wrong_files_are_named \
     compare_tells_what_was_made runs_are_named_by_what_differs_and_described_in_a_line differences_of_the_machine_lead_and_rounding_does_not \
-    runs_with_variable_steps_have_a_speed a_reader_who_leaves_does_not_cost_the_page plots_are_pictures sweeps_have_curves_maps_and_a_table \
+    runs_with_variable_steps_have_a_speed a_reader_who_leaves_does_not_cost_the_page plots_are_pictures plots_show_extreme_numbers sweeps_have_curves_maps_and_a_table \
     pages_are_whole_or_not_there settings_do_not_steer_the_terminal; do
     run_case "$case"
 done

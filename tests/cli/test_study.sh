@@ -338,6 +338,26 @@ run_case tables_that_do_not_fit_are_left_out
 run_case a_sweep_goes_on_too_and_has_parts
 run_case a_crash_of_one_run_does_not_touch_the_others
 run_case children_end_with_their_parent
+# Ranges that overflow, that vanish, and that are below the resolution of their numbers: pictures have ticks and bars all the same.
+a_page_shows_extreme_numbers() {
+    cat >model.yaml <<END
+parameters: {a: 1}
+multibody: {name: mechanism, bodies: {b: {mass: 1, inertia: [1, 1, 1]}}}
+subsystems: {control: {type: control, step: 1 ms, blocks: {y: a}}}
+run: {duration: 2 ms, step: 1 ms}
+END
+    for values in "-1.7e308, 1.7e308, 0, 1e100" "0, 5e-324" "10000000001000001" "1e20, 1e20"; do
+        printf 'model: model.yaml\nfactors: {parameters.a: {values: [%s]}}\ndesign: {type: grid}\nresponses: {end: {final: control.y}}\n' \
+            "$values" >study.yaml
+        rm -f study.journal page.html
+        expect 0 timeout 60 "$interim" study study.yaml --report page.html -q
+        grep -q '<rect' page.html || fail "no histogram of $values"
+        grep -q '="-\?\(nan\|inf\)' page.html && fail "a place that is no number, for $values"
+    done
+    true
+}
+
 run_case sobol_indices_of_the_ishigami_function
 run_case a_page_shows_it_all
+run_case a_page_shows_extreme_numbers
 finish

@@ -78,7 +78,7 @@ static void sleeping_body_keeps_its_contact_force(void** state)
     close_scene(&s);
 }
 
-// A state saved while bodies sleep continues bit for bit, through the waking.
+// A state saved while bodies sleep continues bit for bit, through the waking, and equal states are equal bytes.
 static void saved_sleep_continues_bit_for_bit(void** state)
 {
     (void)state;
@@ -90,15 +90,12 @@ static void saved_sleep_continues_bit_for_bit(void** state)
     char *bytes = malloc(size), *other = malloc(size);
     CHECK_OK(itm_data_save(a.m, a.d, bytes, size), itm_data_get_error(a.d));
     CHECK_OK(itm_data_restore(b.m, b.d, bytes, size), itm_data_get_error(b.d));
-    run(&a, 300);
-    run(&b, 300);
+    run(&a, 301);  // an odd number: the two lists of rows, which take turns, have changed places
+    run(&b, 301);
     CHECK_OK(itm_data_save(a.m, a.d, bytes, size), itm_data_get_error(a.d));
     CHECK_OK(itm_data_save(b.m, b.d, other, size), itm_data_get_error(b.d));
     assert_true(count_asleep(&a) == 12 && count_asleep(&b) == 12);
-    const double *q_a = itm_data_get_q(a.d), *q_b = itm_data_get_q(b.d);
-    assert_memory_equal(q_a, q_b, sizeof(double) * (size_t)itm_model_get_info(a.m).nq);
-    const double *v_a = itm_data_get_v(a.d), *v_b = itm_data_get_v(b.d);
-    assert_memory_equal(v_a, v_b, sizeof(double) * (size_t)itm_model_get_info(a.m).nv);
+    assert_memory_equal(bytes, other, size);
     free(bytes);
     free(other);
     close_scene(&a);
