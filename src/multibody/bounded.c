@@ -15,7 +15,7 @@
 
 #define ROWS_PER_CONTACT 6         // normal, two tangents, torsion, two rolling
 #define STROKE_ACCELERATION 200.0  // m/s^2, rad/s^2: that actuators are expected to have at most
-#define LARGEST_DENSE_ISLAND 600  // rows; a dense matrix of that size has 3 MB
+#define LARGEST_DENSE_ISLAND 600   // rows; a dense matrix of that size has 3 MB
 
 // Numbers of rows and places are ints. What does not fit is reported when a step needs it.
 static int fit_int(double count)

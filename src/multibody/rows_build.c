@@ -568,7 +568,7 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
             return ITM_ERR_MEMORY;
         }
     }
-    bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) && itm_bounded_build_nodes(m) &&
-                      itm_spanning_build(m);
+    bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) &&
+                      itm_bounded_build_nodes(m) && itm_spanning_build(m);
     return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }

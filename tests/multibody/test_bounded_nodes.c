@@ -53,7 +53,7 @@ static void open_tray(Scene* s, ItmCoordinates coordinates, int nx, int ny, int 
     add_spring(s, "cylinder", hinge, ITM_RZ, 1e8, 1e6);
     add_shape(s, tray, ITM_COLLIDER_BOX, 4, 3, 0.1, at(0, 0, -0.05), ITM_NONE);
     for (int i = 0; i < nx * ny * layers; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "crate%d", i);
         int x = i % nx, y = i / nx % ny, z = i / (nx * ny);
         double inertia = MASS * CRATE * CRATE / 6;
