@@ -271,10 +271,11 @@ int app_mechanisms_warn(const ItmModelFile* file, bool is_checking)
         step.step = it->step > 0.0 ? it->step : step.step;
         const char* name = file->nmechanism > 1 ? it->name : "";
         int ncontact = app_contacts_warn(it->model, &step, name, is_checking);
-        if (ncontact < 0) {
+        int nscale = ncontact >= 0 ? app_scales_warn(it->model, &step, name) : -1;
+        if (nscale < 0) {
             return -1;
         }
-        nwarning += ncontact + app_scales_warn(it->model, &step, name);
+        nwarning += ncontact + nscale;
     }
     return nwarning;
 }

@@ -67,17 +67,34 @@ static int warn_freedom(const ItmModelInfo* info, const char* name)
 
 // ---------------------------------------------------------------------------- stiffness against the step
 
-static int warn_stiffness(const ItmModel* m, double step, const char* name)
+// The limit of bodies that are free otherwise costs nothing; only where a step exceeds it, the bodies are tried with all that they
+// carry, in the start configuration. Returns the number of warnings, or -1.
+static int warn_stiffness(const ItmModel* m, const ItmStepOptions* step, const char* name)
 {
+    ItmData* d = NULL;
     int count = 0;
     for (int i = 0; i < itm_stiffness_get_limit_count(m); i++) {
-        ItmStepLimit limit = itm_stiffness_get_limit(m, i);
-        if (step > limit.step) {
+        if (step->step <= itm_stiffness_get_limit(m, i).step) {
+            continue;
+        }
+        ItmError error = {0};
+        ItmStatus status = d == NULL ? itm_data_create(&d, m, step, &error) : ITM_OK;
+        if (status == ITM_ERR_MEMORY) {
+            app_print_error(&error);
+            return -1;
+        }
+        if (status != ITM_OK) {
+            app_print_warning(name, "%s", error.message);
+            return count + 1;
+        }
+        ItmStepLimit limit = itm_stiffness_compute_limit(m, d, i);
+        if (step->step > limit.step) {
             app_print_warning(name, "'%s' may be too stiff for a step of %.3g s; reduce the step to at most %.2g s",
-                              limit.name, step, limit.step);
+                              limit.name, step->step, limit.step);
             count++;
         }
     }
+    itm_data_destroy(d);
     return count;
 }
 
@@ -87,7 +104,8 @@ int app_scales_warn(const ItmModel* m, const ItmStepOptions* step, const char* n
     int count = warn_masses(&info, name) + warn_size(&info, name) + warn_inertia(m, info.length, name) +
                 warn_freedom(&info, name);
     if (step->stepper != ITM_STEPPER_REFERENCE && step->stepper != ITM_STEPPER_ALI3P) {
-        count += warn_stiffness(m, step->step, name);
+        int nstiff = warn_stiffness(m, step, name);
+        count = nstiff >= 0 ? count + nstiff : -1;
     }
     return count;
 }

@@ -4,7 +4,7 @@
 
 #include "app.h"
 
-// Print a warning to stdout for each; returns their number. name: of the mechanism, "" if there is only one.
+// Print a warning to stdout for each; returns their number, or -1 after an error message. name: of the mechanism, "" if there is only one.
 int app_scales_warn(const ItmModel* m, const ItmStepOptions* step, const char* name);
 
 #endif

@@ -189,6 +189,10 @@ ITM_API ItmClearanceInfo itm_clearance_get_info(const ItmModel* m, const ItmData
 // Compute accelerations v_dot (nv) of the current state under applied and constraint forces, without contacts.
 ITM_API ItmStatus itm_dynamics_compute_forward(const ItmModel* m, ItmData* d, double* v_dot);
 
+// The limit of itm_stiffness_get_limit in the current configuration, with all that the bodies carry and the joints that hold them: at
+// least as large. 0 <= element < itm_stiffness_get_limit_count(m). Contacts are left out.
+ITM_API ItmStepLimit itm_stiffness_compute_limit(const ItmModel* m, ItmData* d, int element);
+
 // Force and torque on a body, acting at the origin of the user's body frame, world axes.
 typedef struct ItmWrench {
     ItmVec3 force;   // N

@@ -469,7 +469,7 @@ ITM_API int itm_model_get_event_count(const ItmModel* m);
 ITM_API ItmEventInfo itm_model_get_event(const ItmModel* m, int event);
 
 // Largest step at which explicit treatment of a spring, damper, servo, actuator or bushing is stable, if its bodies were free
-// otherwise. Other masses and joints only raise the limit.
+// otherwise. Other masses and joints only raise the limit, see itm_stiffness_compute_limit.
 typedef struct ItmStepLimit {
     const char* name;
     double step;  // s; INFINITY: no stiffness and damping
