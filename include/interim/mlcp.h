@@ -52,6 +52,8 @@ typedef struct ItmMlcpProblem {
     double
         contradiction;  // b of redundant rows may contradict each other by this much in error, 0: not at all. Within it, AUTO takes
                         // the contradiction between rows that hold off b; w of the result is then H x + b without it
+    bool
+        slip_is_known;  // slip slower than that is none of its errors: sticking was tried shortly before, see ItmMlcpInfo.is_slip_found
 } ItmMlcpProblem;
 
 // ---------------------------------------------------------------------------- options
@@ -117,6 +119,7 @@ typedef struct ItmMlcpInfo {
     int nattempt;           // solvers tried, in this order:
     ItmMlcpSolver attempts[9];
     bool is_rest_found;   // a solution with less energy replaced the first one found (w_before)
+    bool is_slip_found;   // sticking was searched for (w_before), and contacts slip all the same
     double proof_radius;  // NO_SOLUTION: no x with max |x| below this solves the problem; else 0
 } ItmMlcpInfo;
 

@@ -407,6 +407,8 @@ static void prefer_rest(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, Itm
         classify_rows(ws);
         keep_best(ws, info, info->solver, residual);
         info->is_rest_found = true;
+    } else {
+        info->is_slip_found = true;
     }
 }
 

@@ -19,6 +19,9 @@ static const double EPS = 1e-10;
 enum { NWEIGHT = 3 };
 static const double WEIGHTS[NWEIGHT] = {1.0, 100.0, 1e4};
 static const double PIVOT_FLOOR = 1e-14;
+// merit against that of the start: the plain method has left the neighbourhood of a good start, as it does where redundant rows at the
+// edges of their cones make J nearly singular, and rarely comes back; proximal steps stay near
+static const double ASTRAY = 100.0;
 
 // One row of the generalised Jacobian:  sum_k e_row[k] e[k] + sum_k h_row[k] H_k   (at most three of each)
 typedef struct JacobianRow {
@@ -388,6 +391,7 @@ static void keep_if_better(Newton* t, double residual)
 static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, double c, int limit)
 {
     ItmMlcpWorkspace* ws = t->ws;
+    double start = INFINITY;
     memset(t->memory, 0, sizeof t->memory);
     t->c = c;
     for (int k = 0; k < limit && !itm_mlcp_is_spent(options, info); k++) {
@@ -404,7 +408,8 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
         if (residual <= options->tolerance || (c > 0.0 && merit < 1e-2 * length)) {
             return true;
         }
-        if (!isfinite(merit)) {
+        start = k == 0 ? merit : start;
+        if (!isfinite(merit) || (c == 0.0 && merit > ASTRAY * start)) {
             return false;
         }
         t->memory[k % MEMORY] = merit;

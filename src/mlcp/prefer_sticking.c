@@ -75,9 +75,9 @@ bool itm_prefer_sticking_is_in_doubt(const ItmMlcpWorkspace* ws, const ItmMlcpOp
     if (p->w_before == NULL || !p->is_symmetric) {
         return false;
     }
-    double small = find_least_slip(p, options);
+    double small = find_least_slip(p, options), error = p->slip_is_known ? 0.0 : p->contradiction;
     for (int c = 0; c < p->ncontact; c++) {
-        if (begins_to_slip(&p->contacts[c], ws->w_best, p->w_before, small, p->contradiction)) {
+        if (begins_to_slip(&p->contacts[c], ws->w_best, p->w_before, small, error)) {
             return true;
         }
     }

@@ -120,7 +120,8 @@ static ItmStatus solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, cons
                               .ncontact = p->ncoupling,
                               .contacts = p->couplings,
                               .w_before = p->before,
-                              .contradiction = p->contradiction};
+                              .contradiction = p->contradiction,
+                              .slip_is_known = p->slip_is_known};
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
         p->before[i] = row->rate;

@@ -143,6 +143,7 @@ typedef struct ItmRowProblem {
     double* H;             // with compliance on the diagonal, row-major            (n x n)   1/kg
     ItmMlcpContact* couplings; // friction, in numbers of the problem               (ncoupling)
     double contradiction;  // by which the rates of redundant rows may contradict each other in error       m/s
+    bool    slip_is_known; // contacts that slip more slowly than that do not stick: see ItmMlcpProblem
     double* v_free;        // A v+ without the impulses                             m/s
     double *lo, *up;       // bounds of the impulses                                N s
     double* x;             // impulses, on entry a guess                            N s

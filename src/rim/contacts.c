@@ -240,6 +240,7 @@ static void keep_rows(const ItmModel* m, ItmData* d, ItmRim* rim, int nc)
     r->workspace = b->work.workspace;
     r->has_bounces = false;
     p->contradiction = itm_row_find_contradiction(&b->work.problem, rim->H);
+    p->slip_is_known = false;
     for (int i = 0; i < nc; i++) {
         take_row(m, d, rim, i);
     }

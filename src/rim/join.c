@@ -88,6 +88,7 @@ static void copy_contacts(ItmRimContacts* to, const ItmRimContacts* from, int n)
     to->problem.n = from->problem.n;
     to->problem.ncoupling = from->problem.ncoupling;
     to->problem.contradiction = from->problem.contradiction;
+    to->problem.slip_is_known = false;
     to->has_bounces = from->has_bounces;
     memcpy(to->problem.rows, from->problem.rows, sizeof(ItmRow) * nc);
     memcpy(to->problem.couplings, from->problem.couplings, sizeof(ItmMlcpContact) * (size_t)from->problem.ncoupling);
@@ -341,6 +342,7 @@ static void join_contacts(ItmRimJoin* join)
     out->problem.n = join->contact_adr[join->nrim];
     out->problem.ncoupling = 0;
     out->problem.contradiction = 0.0;
+    out->problem.slip_is_known = false;
     out->has_bounces = false;
     out->workspace = join->workspace;
     for (int r = 0; r < join->nrim; r++) {

@@ -59,6 +59,7 @@ static void move_rows(ItmRim* rim, ItmPacket* p, int nc, int ncoupling)
         itm_packet_move(p, of_bytes[i], (size_t)nc);
     }
     itm_packet_move_reals(p, &problem->contradiction, 1);
+    problem->slip_is_known = false;  // a macro step begins
     move_flag(p, &r->has_bounces);
     itm_packet_move_reals(p, &rim->h, 1);
     move_counters(rim, p, &rim->data->bounded->worst_row, &rim->data->bounded->worst_residual);

@@ -75,7 +75,7 @@ static void take_off_contradictions(ItmRim* rim, double h)
 static ItmStatus solve(ItmRim* rim, double h)
 {
     ItmRimContacts* r = &rim->contacts;
-    const ItmRowProblem* p = &r->problem;
+    ItmRowProblem* p = &r->problem;
     ItmRowSolves solves;
     for (int i = 0; i < p->n; i++) {
         signed char last = r->set.state[i];
@@ -85,6 +85,10 @@ static ItmStatus solve(ItmRim* rim, double h)
     ItmStatus status = itm_bounded_solve_rows(rim->model, rim->data, p, &r->step, r->workspace, r->table, &solves);
     rim->data->info.solver_redundant = solves.n > 0 ? solves.info[solves.n - 1].nredundant : 0;
     r->nsolve += solves.n;
+    // searching again in every micro step would cost more than all else, and find the same
+    for (int k = 0; k < solves.n; k++) {
+        p->slip_is_known = p->slip_is_known || solves.info[k].is_slip_found;
+    }
     if (status == ITM_OK) {
         if (solves.n == 1) {
             take_off_contradictions(rim, h);

@@ -420,6 +420,44 @@ static void sticking_does_not_depend_on_rounding(void** state)
     f->options = itm_default_mlcp_options();
 }
 
+// A grip that slips more slowly than its rates may be wrong could stick: that is searched for, unless it was shortly before.
+static void known_slip_is_not_searched_again(void** state)
+{
+    Fixture* f = *state;
+    const double mu = 0.5, slow = 1e-4;
+    double H[9 * POINTS * POINTS], b[3 * POINTS], lo[3 * POINTS], up[3 * POINTS], before[3 * POINTS] = {0},
+                                                                                             x[3 * POINTS];
+    ItmMlcpContact contacts[POINTS];
+    make_grip(H, b, (1.0 - slow) / mu, 0.0);
+    bound_points(lo, up, contacts, mu, ITM_FRICTION_CONE);
+    ItmMlcpProblem p = {.n = 3 * POINTS,
+                        .H = H,
+                        .b = b,
+                        .lo = lo,
+                        .up = up,
+                        .is_symmetric = true,
+                        .ncontact = POINTS,
+                        .contacts = contacts,
+                        .w_before = before,
+                        .contradiction = 100.0 * slow};
+    start_grip(f, b, 2);
+    CHECK_OK(solve(f, &p), &f->error);
+    memcpy(before, f->w, sizeof before);  // it goes on slipping
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_int_equal(f->result.info.outcome, ITM_MLCP_SOLVED);
+    assert_true(f->result.info.is_slip_found);
+    int searched = f->result.info.factorisations;
+    memcpy(x, f->x, sizeof x);
+    p.slip_is_known = true;
+    CHECK_OK(solve(f, &p), &f->error);
+    assert_false(f->result.info.is_slip_found);
+    assert_true(f->result.info.factorisations < searched);
+    for (int i = 0; i < 3 * POINTS; i++) {
+        CHECK_NEAR(f->x[i], x[i], 1e-9);
+    }
+    f->options = itm_default_mlcp_options();
+}
+
 // Belts of different speeds: rates that contradict each other by more than the stated error are kept, and the points slip.
 static void contradictions_beyond_the_error_make_slip(void** state)
 {
@@ -719,6 +757,7 @@ int main(void)
         cmocka_unit_test(solvers_agree_on_coupled_friction),
         cmocka_unit_test(rest_is_found_where_it_is_possible),
         cmocka_unit_test(sticking_does_not_depend_on_rounding),
+        cmocka_unit_test(known_slip_is_not_searched_again),
         cmocka_unit_test(contradictions_beyond_the_error_make_slip),
         cmocka_unit_test(enumeration_solves_what_has_no_theory),
         cmocka_unit_test(residual_is_zero_only_at_solutions),
