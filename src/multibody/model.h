@@ -401,6 +401,7 @@ struct ItmModel {
     char**      row_names;    //                                            (nrow)
     int         nidle;        // idle rows of all blocks
     bool*       is_row_redundant; // in the start configuration             (nrow)
+    bool*       is_in_loop;   // itm_loops_find                             (nblock)
     double*     pivot_raise;  // itm_rows_factor_step                       (nrow)
     ItmBlocks   pattern;      // of H
     ItmBlockPair* pairs;

@@ -584,7 +584,8 @@ void itm_rows_keep_pivots(ItmModel* m, const ItmData* d)
         // pivot / scale at the start, 0 for a row that is redundant there
         double inv = d->rows.factor.inv_diag[i];
         double share = inv > 0.0 ? fmin(1.0, 1.0 / (inv * inv * d->rows.factor.scale[i])) : 0.0;
-        m->pivot_raise[i] = fmax(1.0, share * ITM_SINGULAR_SHARE / ITM_REDUNDANCY_TOLERANCE);
+        double raise = fmax(1.0, share * ITM_SINGULAR_SHARE / ITM_REDUNDANCY_TOLERANCE);
+        m->pivot_raise[i] = m->is_in_loop[m->row_block[i]] ? raise : 1.0;
     }
 }
 

@@ -11,7 +11,8 @@
 // A time step leaves out rows whose pivot has fallen below this fraction of what it was in the start configuration: there
 // the mechanism is within 3e-3 rad of a singular position, and a linearised row would ask for velocities of order step / angle.
 // Inertia carries the mechanism through, the gap of the row is closed with the others. Against the start and not against the
-// free bodies, because a light body between heavy ones has small pivots always.
+// free bodies, because a light body between heavy ones has small pivots always. Rows of loops only (loops.h): the pivot of a row that is
+// in none falls as the mechanism turns where a body is as good as a point, though it is independent of all others in every position.
 #define ITM_SINGULAR_SHARE 1e-5
 
 // Gaps that are left open turn the bodies out of their places by angles of about gap / size, and a redundant row gets a pivot of

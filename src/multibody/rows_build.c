@@ -4,6 +4,7 @@
 #include "base/union_find.h"
 #include "multibody/bounded_nodes.h"
 #include "multibody/clearance.h"
+#include "multibody/loops.h"
 #include "multibody/measure.h"
 #include "multibody/spanning.h"
 
@@ -569,6 +570,6 @@ ItmStatus itm_rows_build(ItmModel* m, const ItmModelBuilder* b, bool for_assembl
         }
     }
     bool has_memory = list_blocks_by_body(m) && build_components(m) && find_articulated(m) &&
-                      itm_bounded_build_nodes(m) && itm_spanning_build(m);
+                      itm_bounded_build_nodes(m) && itm_spanning_build(m) && itm_loops_find(m);
     return has_memory ? ITM_OK : ITM_ERR_MEMORY;
 }
