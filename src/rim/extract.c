@@ -436,8 +436,7 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         d->position_state = ITM_POSITION_STALE;
     }
     may_span = may_span && rim->forest.is_possible;
-    ItmStatus status =
-        itm_euler_evaluate(m, d, t + shift, H, may_span ? ITM_EVALUATE_FOREST : ITM_EVALUATE_INTERFACE);
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, may_span ? ITM_EVALUATE_FOREST : ITM_EVALUATE_INTERFACE);
     rim->forest.is_used = may_span && itm_euler_can_span_interfaces(m, d);
     if (status == ITM_OK && d->bounded != NULL) {
         set_contact_bias(d, rim);
