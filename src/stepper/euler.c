@@ -328,9 +328,11 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
+    bool is_forest =
+        purpose == ITM_EVALUATE_FOREST && !d->inertial.has_fast;  // the bias of fast rows needs the Jacobian
     if (m->nrow > 0) {
         bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d) && !has_interface;
-        if (d->position_state == ITM_POSITION_FACTORED || is_spanned || purpose == ITM_EVALUATE_FOREST) {
+        if (d->position_state == ITM_POSITION_FACTORED || is_spanned || is_forest) {
             itm_rows_compute_rates(m, d, t);
         } else {
             itm_rows_compute_jacobian(m, d);
@@ -340,7 +342,7 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_inertial_set_bias(m, d, h);
     }
     ItmStatus status = d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
-    if (purpose == ITM_EVALUATE_FOREST && !itm_euler_can_span_interfaces(m, d)) {
+    if (is_forest && !itm_euler_can_span_interfaces(m, d)) {
         itm_rows_compute_jacobian(m, d);
     }
     return status;
