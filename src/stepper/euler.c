@@ -328,8 +328,8 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
-    bool is_forest =
-        purpose == ITM_EVALUATE_FOREST && !d->inertial.has_fast;  // the bias of fast rows needs the Jacobian
+    // the bias of fast rows needs the Jacobian
+    bool is_forest = purpose == ITM_EVALUATE_FOREST && !d->inertial.has_fast;
     if (m->nrow > 0) {
         bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d) && !has_interface;
         if (d->position_state == ITM_POSITION_FACTORED || is_spanned || is_forest) {
