@@ -271,11 +271,13 @@ static void double_crane_moves_alike_in_both_coordinates(void** state)
 static void saved_state_continues_bit_for_bit(void** state)
 {
     (void)state;
-    for (int exchange = 0; exchange < ITM_EXCHANGE_COUNT; exchange++) {
+    for (int kind = 0; kind < 2 * ITM_EXCHANGE_COUNT; kind++) {
+        ItmExchange exchange = (ItmExchange)(kind / 2);
+        ItmCoordinates coordinates = (ItmCoordinates)(kind % 2);
         Run a, b;
-        Coupled options = coupled(2e-3, 1e-4, (ItmExchange)exchange, ITM_HYDRAULIC_RK4);
-        begin(&a, DOUBLE, ITM_COORDINATES_JOINT, true, &options);
-        begin(&b, DOUBLE, ITM_COORDINATES_JOINT, true, &options);
+        Coupled options = coupled(2e-3, 1e-4, exchange, ITM_HYDRAULIC_RK4);
+        begin(&a, DOUBLE, coordinates, true, &options);
+        begin(&b, DOUBLE, coordinates, true, &options);
         advance(&a, 1.0, 2e-3);
         size_t size = itm_cosim_get_state_size(a.x);
         char *bytes = malloc(size), *other = malloc(size);
