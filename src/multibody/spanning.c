@@ -329,7 +329,7 @@ ITM_INLINE void go_outward(const ItmModel* m, ItmData* d, int k, double* v, doub
     }
 }
 
-void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
+static void sweep_inward(const ItmModel* m, ItmData* d, const double* x)
 {
     for (int k = m->nspanning - 1; k >= 0; k--) {
         const ItmSpanningNode* node = &m->spanning[k];
@@ -339,6 +339,11 @@ void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
             go_inward(m, d, k, x, node->nlin, node->nrot, node->nfree);
         }
     }
+}
+
+void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    sweep_inward(m, d, x);
     for (int k = 0; k < m->nspanning; k++) {
         const ItmSpanningNode* node = &m->spanning[k];
         if (node->nlin == 3 && node->nrot == 2) {
@@ -347,4 +352,43 @@ void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
             go_outward(m, d, k, v, x, node->nlin, node->nrot, node->nfree);
         }
     }
+}
+
+void itm_spanning_solve_inward(const ItmModel* m, ItmData* d, const double* x)
+{
+    sweep_inward(m, d, x);
+    for (int k = 0; k < m->nspanning; k++) {
+        d->spanning.nodes[k].p = itm_spatial_zero();
+    }
+}
+
+// ---------------------------------------------------------------------------- half solve
+
+// A body moves by a = X a_parent + c + S u, where L' u = -y_free - G' X a_parent: with y = L^-1 S' p,
+//   p . a = p . c - y . y_free + (p - G y) . X a_parent
+double itm_spanning_half_solve(const ItmModel* m, ItmData* d, double* y, const int* path, int npath)
+{
+    double rate = 0.0;
+    for (int j = 0; j < npath; j++) {
+        const ItmSpanningNode* node = &m->spanning[path[j]];
+        ItmSpanned* f = &d->spanning.nodes[path[j]];
+        const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+        double *own = y + node->free_adr, *free = d->spanning.y + node->free_adr;
+        ItmSpatial p = f->p;
+        f->p = itm_spatial_zero();
+        rate += itm_spatial_dot(p, f->c);
+        for (int i = 0; i < node->nfree; i++) {
+            own[i] = itm_spatial_dot(S[i], p);
+        }
+        itm_articulated_solve_lower(d->spanning.L + node->L_adr, own, node->nfree);
+        for (int i = 0; i < node->nfree; i++) {
+            rate -= own[i] * free[i];
+            p = itm_spatial_axpy(-own[i], G[i], p);
+        }
+        if (node->parent != ITM_NONE) {
+            ItmSpatial* parent = &d->spanning.nodes[node->parent].p;
+            *parent = itm_spatial_add(*parent, itm_wrench_shift(p, f->offset));
+        }
+    }
+    return rate;
 }

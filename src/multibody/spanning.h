@@ -20,4 +20,12 @@ void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const dou
 // x <- H^-1 x (nrow), v += M^-1 A' x (nv), with A and M of the last itm_spanning_factor.
 void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x);
 
+// The inward half of that, for accelerations x (nrow) of the rows and wrenches that the caller has put into the nodes' p, each less than 0 by
+// what pushes on its body: leaves c of the nodes and d->spanning.y, and takes the wrenches away.
+void itm_spanning_solve_inward(const ItmModel* m, ItmData* d, const double* x);
+
+// y = L^-1 S' a' of a row a along the nodes of its path, children first, whose p has the row's covectors on its bodies and is taken away.
+// y (nspanning_free) is written along the path only. Returns a v_dot of the motion that the last itm_spanning_solve_inward has begun.
+double itm_spanning_half_solve(const ItmModel* m, ItmData* d, double* y, const int* path, int npath);
+
 #endif

@@ -205,6 +205,11 @@ static bool can_span(const ItmModel* m, const ItmData* d)
     return m->nspanning > 0 && d->bounded == NULL && !d->inertial.has_fast;
 }
 
+bool itm_euler_can_span_interfaces(const ItmModel* m, const ItmData* d)
+{
+    return m->nspanning > 0 && !d->inertial.has_fast && (d->bounded == NULL || d->bounded->nrow == 0);
+}
+
 // Factors for a step h where rows have their Jacobian.
 static void factor_step(const ItmModel* m, ItmData* d, double h, bool is_spanned)
 {
@@ -308,8 +313,9 @@ static void compute_velocities(const ItmModel* m, ItmData* d, bool has_interface
     }
 }
 
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface)
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, ItmEvaluation purpose)
 {
+    bool has_interface = purpose != ITM_EVALUATE_STEP;
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
     }
@@ -322,9 +328,11 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
+    // the bias of fast rows needs the Jacobian
+    bool is_forest = purpose == ITM_EVALUATE_FOREST && !d->inertial.has_fast;
     if (m->nrow > 0) {
         bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d) && !has_interface;
-        if (d->position_state == ITM_POSITION_FACTORED || is_spanned) {
+        if (d->position_state == ITM_POSITION_FACTORED || is_spanned || is_forest) {
             itm_rows_compute_rates(m, d, t);
         } else {
             itm_rows_compute_jacobian(m, d);
@@ -333,7 +341,11 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_rows_add_damper_power(m, d);
         itm_inertial_set_bias(m, d, h);
     }
-    return d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
+    ItmStatus status = d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
+    if (is_forest && !itm_euler_can_span_interfaces(m, d)) {
+        itm_rows_compute_jacobian(m, d);
+    }
+    return status;
 }
 
 // Contact in joints with clearance as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
@@ -383,7 +395,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    ItmStatus status = itm_euler_evaluate(m, d, t, h, false);
+    ItmStatus status = itm_euler_evaluate(m, d, t, h, ITM_EVALUATE_STEP);
     if (status != ITM_OK) {
         return status;
     }
