@@ -50,13 +50,13 @@ struct Advice {
     AdviceTrial refusal;              // why there is none
     AdviceTrial trials[MOST_TRIALS];  // of the present coupling                     (ntrial)
     int ntrial;
-    AdviceTrial runs[MOST_TRIALS];    // and its runs from the start                 (nrun)
+    AdviceTrial runs[MOST_TRIALS];  // and its runs from the start                 (nrun)
     int nrun;
     const char* name;  // of the present coupling
 
-    ItmCosim* twin;                 // monolithic, or NULL
-    ItmStatus twin_status;          // why not
-    int ntime;                      // times 2 base, 4 base, ... that it has reached,
+    ItmCosim* twin;                     // monolithic, or NULL
+    ItmStatus twin_status;              // why not
+    int ntime;                          // times 2 base, 4 base, ... that it has reached,
     char* twin_states[MOST_DOUBLINGS];  // its states there                            (ntime)
     double growth[MOST_DOUBLINGS];      // and its growth, as far as it was asked for  (ntime)  1/s
     AppProgress progress;
