@@ -243,8 +243,8 @@ static ItmStatus find_radius_of_all(ItmCosim* x, Linear* l, const char* before, 
     return status;
 }
 
-// While trials run no energy is booked: nobody reads it, and restored states bring back what it was. had (nsubsystem): which circuits did.
-// An adaptive integrator integrates its energies with its states and goes on with them.
+// Circuits need no energy balance while trials run: nobody reads it, and the restored state brings it back. had (nsubsystem): which had one.
+// An adaptive integrator integrates its energies with its states and keeps them.
 static void switch_ledgers(ItmCosim* x, bool* had, bool is_on)
 {
     for (int i = 0; i < x->nsubsystem; i++) {

@@ -1,6 +1,6 @@
 // A Cholesky factor that leaves dependent rows out names these, and gives a basis of the null space of H or of its range: of the smaller, since
-// either projects on the affine set. The minimum comes from ADMM between that set and K. The last step of the way goes from x0 straight towards the result, as far as K allows, so that what is given is
-// admissible.
+// either projects on the affine set. The minimum comes from ADMM between that set and K. The last step goes from x0 straight towards the
+// result, as far as K allows, so that what is given is admissible.
 #include "mlcp/least_norm.h"
 
 #include "mlcp/friction.h"
