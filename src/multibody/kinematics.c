@@ -103,12 +103,14 @@ static inline void place_fixed(const ItmBody* body, ItmData* d, int i)
 static inline void place_free(const ItmBody* body, ItmData* d, int i, const double* q)
 {
     // itm_data_init has set what is constant: r and all but this of S
-    ItmSpatial* S = d->S + body->v_adr;
     d->x[i] = itm_vec(q[0], q[1], q[2]);
     d->R[i] = itm_quat_to_mat(read_quat(q + 3));
-    S[3].ang = d->R[i].x;
-    S[4].ang = d->R[i].y;
-    S[5].ang = d->R[i].z;
+    if (!body->is_root_leaf) {
+        ItmSpatial* S = d->S + body->v_adr;
+        S[3].ang = d->R[i].x;
+        S[4].ang = d->R[i].y;
+        S[5].ang = d->R[i].z;
+    }
 }
 
 // Rotation of frame b in frame a from the rotational coordinates.

@@ -40,7 +40,7 @@ typedef struct ItmBody {
     int  ntrans;           // free translations
     int  nrot;             // free rotations; 3: a quaternion
     int  turn_axis;        // revolute: turns about this axis of the parent, whose axes it has at q = 0; else ITM_NONE
-    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
+    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant; nothing in d->S, d->mass.G, d->mass.L
     bool has_diagonal_inertia; // all its products are 0
     bool has_shape;        // something can touch it
     double  turn_sign;     // revolute: +1, or -1: about the opposite of turn_axis
@@ -347,8 +347,10 @@ struct ItmModel {
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, nscalar_force, nbushing, nsignal, nactuator, npoint;
     int nexternal;             // signals that are external
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
+    int ntree, nv_tree;   // bodies and velocities up to the last one that is not is_root_leaf
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
+    bool has_driven_rows, has_compliant_rows; // some block has a signal, a compliance
     int ncov, nY, npath;  // covectors, reals of Y, path entries in all
     int npath_max;        // longest path of a block or a contact
     int depth, depth_velocities; // longest way to a root, in bodies and in velocities
