@@ -261,7 +261,9 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
             move_hinged(body, d, i, itm_vec_scale(v_i[0], d->S[body->v_adr].ang));
         } else if (body->mobility == ITM_MOBILIZER_FREE) {
             d->twist[i] = twist_of_free(&d->R[i], v_i);
-            d->accel_bias[i] = itm_spatial_zero();
+            if (m->narticulated > 0) {  // else it is 0 always
+                d->accel_bias[i] = itm_spatial_zero();
+            }
         } else if (itm_body_is_elastic(body)) {
             itm_flexible_move(m, d, i, v);
         } else {

@@ -410,7 +410,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
             return status;
         }
     }
-    memset(move, 0, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL || d->inertial.has_fast) {
+        memset(move, 0, sizeof(double) * (size_t)m->nv);
+    }
     if (d->bounded != NULL) {
         // joints with clearance need their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
@@ -426,11 +428,15 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
         memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
         memcpy(correction, move, sizeof(double) * (size_t)m->nv);
     }
-    for (int i = 0; i < m->nv; i++) {
-        d->v[i] = v_next[i];
-        move[i] += h * v_next[i];
+    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL) {
+        for (int i = 0; i < m->nv; i++) {
+            move[i] += h * v_next[i];
+        }
+        itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
+    } else {
+        itm_kinematics_integrate(m, d->q, d->q, v_next, h);
     }
-    itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, q_start, correction, h);
     if (m->nrow > 0) {
