@@ -167,32 +167,32 @@ typedef enum ItmBlockKind {
 
 #define ITM_BLOCK_DOFS 2    // tree coordinates it can act on directly
 
-// What every pass over the rows reads comes first, so that it shares a cache line.
+// What passes over the rows read comes first, so that it shares cache lines.
 typedef struct ItmRowBlock {
     ItmBlockKind kind;
     int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
+    int    nbody;                  // bodies it touches
+    int    body[ITM_BLOCK_BODIES];
+    int    cov_adr;                // first covector in ItmData.rows.cov: nrow x nbody
+    int    ndof;                   // coordinates it acts on directly (tree measures), one row only
+    int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
+    int    npath;
+    const int* path;               // bodies from the touched ones down to the roots, children first (npath)
+    double stiffness, damping;     // compliance; 0, 0: rigid
     int    latch;                  // that switches it on and off, or ITM_NONE
+    int    signal;                 // or ITM_NONE
     unsigned idle;                 // joint: directions of the rows of nidle, bit set of ItmDirection
     bool   turns;                  // joint: a locked rotation is among the rows
     bool   is_velocity;            // no position level: the gap is always 0
-    double stiffness, damping;     // compliance; 0, 0: rigid
-    const int* path;               // bodies from the touched ones down to the roots, children first (npath)
-    int    signal;                 // or ITM_NONE
     int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
-    int    nbody;                  // bodies it touches
-    int    body[ITM_BLOCK_BODIES];
-    int    ndof;                   // coordinates it acts on directly (tree measures), one row only
-    int    dof[ITM_BLOCK_DOFS];    //   velocity index
+    int    dof[ITM_BLOCK_DOFS];    // velocity index of the coordinates
     double dof_coef[ITM_BLOCK_DOFS];
     int    nterm;                  // measures it combines (all kinds but JOINT)
     int    term[2];                //   measure
     double term_coef[2];
     double offset, offset_rate;    // gap: sum coef measure - offset - signal; rate likewise
-    int    cov_adr;                // first covector in ItmData.rows.cov: nrow x nbody
     const int* path_parent;        // position of the parent in the path, or ITM_NONE     (npath)
-    int    npath;
-    int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
 } ItmRowBlock;
 
 // Nodes of six velocities: first the bodies, of which those that are free on the world and have no bilateral rows are nodes; then those of
