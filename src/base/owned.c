@@ -1,5 +1,6 @@
 #include "base/owned.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,24 +25,56 @@ void* itm_owned_take(ItmOwned* owned, size_t count, size_t size)
     return block->bytes;
 }
 
+// ---------------------------------------------------------------------------- strings
+
+// Strings are short and many: they stand one behind the other in chunks, each twice as large as the one before.
+#define FIRST_CHUNK 256
+#define LAST_CHUNK 65536
+
+// Room for a string of `size` bytes at owned->text; false without memory.
+static bool make_room(ItmOwned* owned, size_t size)
+{
+    if (size <= owned->text_left) {
+        return true;
+    }
+    size_t next = owned->text_chunk == 0 ? FIRST_CHUNK : owned->text_chunk;
+    next = owned->text_chunk > 0 && next < LAST_CHUNK ? 2 * next : next;
+    size_t chunk = size > next ? size : next;
+    char* text = itm_owned_take(owned, chunk, 1);
+    if (text != NULL) {
+        owned->text = text;
+        owned->text_left = chunk;
+        owned->text_chunk = next;
+    }
+    return text != NULL;
+}
+
+static char* pass_text(ItmOwned* owned, size_t size)
+{
+    char* text = owned->text;
+    owned->text += size;
+    owned->text_left -= size;
+    return text;
+}
+
 char* itm_owned_copy_string(ItmOwned* owned, const char* text)
 {
-    size_t length = strlen(text) + 1;
-    char* copy = itm_owned_take(owned, length, 1);
-    return copy != NULL ? memcpy(copy, text, length) : NULL;
+    size_t size = strlen(text) + 1;
+    return make_room(owned, size) ? memcpy(pass_text(owned, size), text, size) : NULL;
 }
 
 char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments)
 {
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char* text = length >= 0 ? itm_owned_take(owned, (size_t)length + 1, 1) : NULL;
-    if (text != NULL) {
-        vsnprintf(text, (size_t)length + 1, format, arguments);
+    int length = vsnprintf(owned->text, owned->text_left, format, arguments);
+    size_t size = (size_t)length + 1;
+    bool is_written = length >= 0 && size <= owned->text_left, has_room = length >= 0 && make_room(owned, size);
+    if (has_room && !is_written) {
+        vsnprintf(owned->text, size, format, again);
     }
-    return text;
+    va_end(again);
+    return has_room ? pass_text(owned, size) : NULL;
 }
 
 char* itm_owned_print(ItmOwned* owned, const char* format, ...)
@@ -60,4 +93,5 @@ void itm_owned_free(ItmOwned* owned)
         free(owned->blocks);
         owned->blocks = next;
     }
+    *owned = (ItmOwned){0};
 }

@@ -10,6 +10,8 @@ typedef struct ItmOwnedBlock ItmOwnedBlock;
 // All zero is empty.
 typedef struct ItmOwned {
     ItmOwnedBlock* blocks;
+    char* text;                    // where the next string goes
+    size_t text_left, text_chunk;  // bytes from there on, and in the chunk that it is part of
 } ItmOwned;
 
 // Zeroed memory for `count` elements of `size` bytes; NULL without memory.
