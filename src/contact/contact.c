@@ -133,18 +133,18 @@ typedef struct Spot {
     ItmSpatial bias;   // common_bias
 } Spot;
 
-static Spot find_spot(const ItmData* d, const ItmContact* c, int owner)
+static void find_spot(Spot* spot, const ItmData* d, const ItmContact* c, int owner)
 {
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
-    Spot spot = {.owner = owner,
-                 .key = contact_key(c),
-                 .s_a = itm_vec_sub(p, d->x[c->body_a]),
-                 .s_b = itm_vec_sub(p, d->x[c->body_b])};
-    ItmSpatial t_a = itm_twist_shift(d->twist[c->body_a], spot.s_a),
-               t_b = itm_twist_shift(d->twist[c->body_b], spot.s_b);
-    spot.rate = (ItmSpatial){itm_vec_sub(t_b.ang, t_a.ang), itm_vec_sub(t_b.lin, t_a.lin)};
-    spot.bias = common_bias(d, c->body_a, c->body_b, spot.s_a, spot.s_b, spot.rate);
-    return spot;
+    ItmVec3 s_a = itm_vec_sub(p, d->x[c->body_a]), s_b = itm_vec_sub(p, d->x[c->body_b]);
+    ItmSpatial t_a = itm_twist_shift(d->twist[c->body_a], s_a), t_b = itm_twist_shift(d->twist[c->body_b], s_b);
+    ItmSpatial rate = {itm_vec_sub(t_b.ang, t_a.ang), itm_vec_sub(t_b.lin, t_a.lin)};
+    spot->owner = owner;
+    spot->key = contact_key(c);
+    spot->s_a = s_a;
+    spot->s_b = s_b;
+    spot->rate = rate;
+    spot->bias = common_bias(d, c->body_a, c->body_b, s_a, s_b, rate);
 }
 
 // A row along a direction at the contact (force) or about it (torque).
@@ -152,15 +152,16 @@ static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const Spot* spot,
                        ItmVec3 direction, bool is_torque)
 {
     ItmVec3 zero = {0, 0, 0};
-    ItmSpatial on_a, on_b;
-    if (is_torque) {
-        on_a = (ItmSpatial){itm_vec_neg(direction), zero};
-        on_b = (ItmSpatial){direction, zero};
-    } else {
-        on_a = (ItmSpatial){itm_vec_cross(direction, spot->s_a), itm_vec_neg(direction)};
-        on_b = (ItmSpatial){itm_vec_cross(spot->s_b, direction), direction};
+    ItmSpatial *on_a, *on_b;
+    ItmRow* row = itm_bounded_open_row(d->bounded, block, &on_a, &on_b);
+    if (on_a != NULL) {
+        on_a->ang = is_torque ? itm_vec_neg(direction) : itm_vec_cross(direction, spot->s_a);
+        on_a->lin = is_torque ? zero : itm_vec_neg(direction);
     }
-    ItmRow* row = itm_bounded_add_row(d->bounded, block, &on_a, &on_b);
+    if (on_b != NULL) {
+        on_b->ang = is_torque ? direction : itm_vec_cross(spot->s_b, direction);
+        on_b->lin = is_torque ? zero : direction;
+    }
     row->kind = kind;
     row->owner = spot->owner;
     row->key = spot->key | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
@@ -235,7 +236,8 @@ static void add_contact(const ItmModel* m, ItmData* d, int first, int second, in
     c->row = b->nrow;
     c->ntangent = 0;
     itm_vec_make_tangents(c->tangent, c->point.normal);
-    Spot spot = find_spot(d, c, owner);
+    Spot spot;
+    find_spot(&spot, d, c, owner);
     ItmRow* normal = add_row(d, block, &spot, ITM_BOUND_NORMAL, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;

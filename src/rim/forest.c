@@ -118,7 +118,7 @@ void itm_rim_forest_reduce(const ItmModel* m, ItmData* d, ItmRim* rim, int i, co
     }
     rim->mobility_free[i] = free;
     push_nodes(d, rim, i, 1.0);
-    rim->a0[i] = itm_spanning_half_solve(m, d, y, forest->path + i * m->nspanning, forest->npath[i]);
+    rim->a0[i] = itm_spanning_half_solve(m, d, y, forest->rate, forest->path + i * m->nspanning, forest->npath[i]);
     for (int j = 0; j <= i; j++) {
         rim->W[i * n + j] = rim->W[j * n + i] = itm_rows_dot(y, forest->y + j * nfree, nfree);
     }

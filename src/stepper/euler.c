@@ -78,33 +78,31 @@ static void multiply_rows(const ItmModel* m, ItmData* d, double* out, const doub
     }
 }
 
-// Drift of this step from those of the last five into d->rows.guess, joint by joint: a polynomial in time through the last ones, of the
+// Drift of a joint in this step from those of the last five, into d->rows.guess: a polynomial in time through the last ones, of the
 // degree that would have come nearest in the last two steps. One step is not enough: a difference may pass through 0 there.
-static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
+static void predict_drift(ItmData* d, const ItmRowBlock* block, bool is_even)
 {
     enum { DEGREES = ITM_DRIFT_STEPS - 1 };
-    for (int k = 0; k < m->nblock; k++) {
-        int from = m->blocks[k].row, to = from + m->blocks[k].nrow, degree = 0;
-        // of each degree, squared: the next difference, and what that was one step before
-        double error[DEGREES] = {0.0};
-        for (int i = from; is_even && i < to; i++) {
-            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
-            for (int n = 0; n < DEGREES; n++) {
-                double last = D[n + 1] - (n + 2 < ITM_DRIFT_STEPS ? D[n + 2] : 0.0);
-                error[n] += D[n + 1] * D[n + 1] + last * last;
-            }
+    int from = block->row, to = from + block->nrow, degree = 0;
+    // of each degree, squared: the next difference, and what that was one step before
+    double error[DEGREES] = {0.0};
+    for (int i = from; is_even && i < to; i++) {
+        const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+        for (int n = 0; n < DEGREES; n++) {
+            double last = D[n + 1] - (n + 2 < ITM_DRIFT_STEPS ? D[n + 2] : 0.0);
+            error[n] += D[n + 1] * D[n + 1] + last * last;
         }
-        for (int n = 1; n < DEGREES; n++) {
-            degree = error[n] < error[degree] ? n : degree;
+    }
+    for (int n = 1; n < DEGREES; n++) {
+        degree = error[n] < error[degree] ? n : degree;
+    }
+    for (int i = from; i < to; i++) {
+        const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+        double sum = D[0];
+        for (int n = 1; n <= degree; n++) {
+            sum += D[n];
         }
-        for (int i = from; i < to; i++) {
-            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
-            double sum = D[0];
-            for (int n = 1; n <= degree; n++) {
-                sum += D[n];
-            }
-            d->rows.guess[i] = sum;
-        }
+        d->rows.guess[i] = sum;
     }
 }
 
@@ -126,9 +124,9 @@ static void set_right_side(const ItmModel* m, ItmData* d, double* b, double h)
     // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
     // that was left
     bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
-    predict_drift(m, d, is_even);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
+        predict_drift(d, block, is_even);
         bool is_fast =
             itm_inertial_is_fast(m, d, block->path[0]);  // its bias is that of the drift, which closes its gaps itself
         bool is_compliant = itm_block_is_compliant(block);
@@ -267,10 +265,14 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     } else if (!d->spanning.is_used) {  // there the last look at the gaps has placed the nodes
         itm_rows_compute_jacobian(m, d);
     }
-    factor_step(m, d, h, d->spanning.is_used);
-    multiply_rows(m, d, d->rows.x, d->v);
-    leave_rigid(m, d, d->rows.x);
-    itm_euler_respond(m, d, d->v, d->rows.x);
+    if (d->spanning.is_used) {
+        itm_spanning_project(m, d, d->v, d->rows.x);
+    } else {
+        itm_euler_factor(m, d, h);
+        itm_rows_multiply(m, d, d->rows.x, d->v);
+        leave_rigid(m, d, d->rows.x);
+        itm_euler_respond(m, d, d->v, d->rows.x);
+    }
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->rows.x[i];
     }
@@ -420,7 +422,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
             return status;
         }
     }
-    memset(move, 0, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL || d->inertial.has_fast) {
+        memset(move, 0, sizeof(double) * (size_t)m->nv);
+    }
     if (d->bounded != NULL) {
         // joints with clearance need their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
@@ -432,13 +436,19 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     // q+ = q (+) (h v+ + position correction)
     double *q_start = d->q1, *correction = d->x2;
-    memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
-    memcpy(correction, move, sizeof(double) * (size_t)m->nv);
-    for (int i = 0; i < m->nv; i++) {
-        d->v[i] = v_next[i];
-        move[i] += h * v_next[i];
+    if (d->inertial.has_fast) {
+        memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
+        memcpy(correction, move, sizeof(double) * (size_t)m->nv);
     }
-    itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
+    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL) {
+        for (int i = 0; i < m->nv; i++) {
+            move[i] += h * v_next[i];
+        }
+        itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
+    } else {
+        itm_kinematics_integrate(m, d->q, d->q, v_next, h);
+    }
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, q_start, correction, h);
     if (m->nrow > 0) {
