@@ -155,6 +155,7 @@ static void report(ItmBoundReport* r, const ItmRowSolves* solves, const int* tab
             note_residual(&r->worst_row, &r->worst_residual, table[info->worst_row], info->residual);
         }
     }
+    r->lost += solves->lost;
 }
 
 // The report of an island into that of the step.
@@ -164,6 +165,7 @@ static void take_report(ItmData* d, const ItmBoundReport* r)
     d->info.solver_residual = fmax(d->info.solver_residual, r->residual);
     d->info.fallbacks += r->fallbacks;
     d->info.unsolved += r->unsolved;
+    d->info.step_impact_loss += r->lost;
     if (r->worst_row != ITM_NONE) {
         note_residual(&d->bounded->worst_row, &d->bounded->worst_residual, r->worst_row, r->worst_residual);
     }
@@ -736,7 +738,7 @@ static void start_report(ItmData* d)
     b->worst_residual = 0.0;
     d->info.nbounded = b->nrow;
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
-    d->info.solver_residual = d->info.penetration = 0.0;
+    d->info.solver_residual = d->info.penetration = d->info.step_impact_loss = 0.0;
 }
 
 static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
@@ -839,6 +841,19 @@ static void set_mid_rates(const ItmModel* m, ItmData* d)
     }
 }
 
+// Which bodies a row connects: points of one face bounce together. Limits are on their own.
+static void set_pairs(ItmBounded* b)
+{
+    for (int i = 0; i < b->nrow; i++) {
+        ItmRow* row = &b->rows[i];
+        const ItmRowBlock* path = &b->blocks[row->block].path;
+        unsigned first = path->nbody > 0 ? (unsigned)path->body[0] + 1u : 0u;
+        unsigned second = path->nbody > 1 ? (unsigned)path->body[1] + 1u : 0u;
+        bool is_limit = row->kind == ITM_BOUND_LIMIT;
+        row->pair = (int)(is_limit ? 0x40000000u | (unsigned)row->owner : (first * 32749u + second) & 0x3fffffffu);
+    }
+}
+
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h, double since)
 {
     ItmBounded* b = d->bounded;
@@ -855,6 +870,9 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
         itm_row_let_bounce(row, &b->step, b->v_after[i]);
         row->rate_mid = row->rate;
         is_any = is_any || row->is_bouncing;
+    }
+    if (is_any && b->step.places_hits) {
+        set_pairs(b);
     }
     if (is_any && m->nrow > 0 && b->step.places_hits) {
         set_mid_rates(m, d);
