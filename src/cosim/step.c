@@ -229,6 +229,7 @@ void itm_cosim_restore_notes(ItmCosim* x, const void* bytes)
         info->worst_name[sizeof info->worst_name - 1] = '\0';
         part->steps_seen = info->steps;
         part->unfinished_seen = info->unfinished;
+        part->rebound_seen = info->impact_loss;
     }
 }
 

@@ -375,7 +375,9 @@ static void finish(const ItmRowProblem* p)
     for (int i = 0; i < p->n; i++) {
         ItmRow* row = itm_row_get(p, i);
         row->late_work += 0.5 * (p->x_other[i] * (row->rate + p->v_other[i]) - p->x[i] * (row->rate + p->v[i]));
-        p->state[i] = p->part[i] == OPEN || p->part[i] == BRAKED ? ITM_ROW_LO : p->state[i];
+        if (p->part[i] != SUSTAINED) {
+            p->state[i] = p->x[i] != 0.0 ? ITM_ROW_ACTIVE : ITM_ROW_LO;
+        }
         row->is_bouncing = row->is_bouncing || (p->part[i] == OPEN && itm_row_is_unilateral(row) && p->x[i] > 0.0);
     }
 }
