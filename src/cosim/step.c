@@ -318,6 +318,8 @@ static ItmStatus reset_parts(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_reset(part->model, part->data);
+        part->steps_seen = part->unfinished_seen = 0;
+        part->rebound_seen = 0.0;
         if (part->foreign != NULL && status == ITM_OK) {
             status = itm_foreign_reset(part->foreign, &x->error);
         }

@@ -288,7 +288,7 @@ ItmStatus itm_row_correct(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, d
 {
     bool is_any = false;
     int n = 0;
-    solves->n = 0;
+    *solves = (ItmRowSolves){0};
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
         if (itm_row_is_corrected(row)) {
