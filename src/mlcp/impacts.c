@@ -245,7 +245,7 @@ static void take_impact(const Impacts* z, double s)
         double dx = get_added(p, p->x, i), dw = p->v[i] - p->v_last[i], c = compute_rate(z, i, s);
         if (p->part[i] == BRAKED) {
             double mobility = p->H[(size_t)i * (size_t)(p->n + 1)];
-            z->solves->lost += itm_row_compute_loss(row, z->step, dx, c + dw - mobility * dx, c + dw);
+            z->solves->lost += itm_row_compute_loss(row, z->step, dx * (c + 0.5 * dw), c + dw - mobility * dx);
         }
         row->hit += dx;
         row->late += s * dx;

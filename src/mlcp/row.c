@@ -152,10 +152,10 @@ ItmStatus itm_row_solve_once(const ItmRowProblem* p, ItmMlcpWorkspace* workspace
     return status;
 }
 
-double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double x, double closing, double after)
+double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double work, double closing)
 {
     bool should_bounce = itm_row_is_unilateral(row) && itm_row_is_rigid(row) && closing < -step->restitution_speed;
-    return should_bounce && x > 0.0 ? -0.5 * row->restitution * row->restitution * x * fmin(0.0, closing + after) : 0.0;
+    return should_bounce ? row->restitution * row->restitution * fmax(0.0, -work) : 0.0;
 }
 
 // Work of the impulses x with the mean of the row velocities before and after the step, x . (w + v) / 2: what the energy balance takes
@@ -214,7 +214,7 @@ static double sum_losses(const ItmRowProblem* p, const ItmRowStep* step)
         const ItmRow* row = itm_row_get(p, i);
         if (row->restitution > 0.0 && !row->is_bouncing && !row->is_held && itm_row_get_gap(row) > 0.0) {
             double closing = p->v[i] - p->H[(size_t)i * (size_t)(p->n + 1)] * p->x[i];
-            sum += itm_row_compute_loss(row, step, p->x[i], closing, p->v[i]);
+            sum += itm_row_compute_loss(row, step, 0.5 * p->x[i] * (row->rate + p->v[i]), closing);
         }
     }
     return sum;
