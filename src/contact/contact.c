@@ -52,6 +52,11 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
         const ItmCollider* shape = &m->contact->colliders[i];
         c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->owner};
     }
+    c->least_size = INFINITY;
+    for (int i = 0; i < m->contact->ncollider; i++) {
+        const ItmCollider* shape = &m->contact->colliders[i];
+        c->least_size = shape->body != ITM_NONE ? fmin(c->least_size, shape->geom->size) : c->least_size;
+    }
     for (int i = 0; i < m->contact->nmaterial * m->contact->nmaterial; i++) {
         c->has_bounces = c->has_bounces || m->contact->surfaces[i].restitution > 0.0;
     }
@@ -97,11 +102,13 @@ static double margin_of(const ItmModel* m, const ItmData* d, const ItmCollider* 
 static void place_shapes(const ItmModel* m, ItmData* d, double h)
 {
     ItmContactData* data = d->contact;
+    data->most_reach = 0.0;
     for (int i = 0; i < m->contact->ncollider; i++) {
         const ItmCollider* c = &m->contact->colliders[i];
         data->frames[i].R = itm_mat_mul(&d->R[c->body], &c->frame.R);
         data->frames[i].p = itm_vec_add(d->x[c->body], itm_mat_mul_vec(&d->R[c->body], c->frame.p));
         data->margins[i] = margin_of(m, d, c, h);
+        data->most_reach = data->margins[i] > data->most_reach ? data->margins[i] : data->most_reach;
         data->boxes[i] = itm_geom_compute_aabb(c->geom, &data->frames[i], data->margins[i]);
         // bodies that sleep are fixed, for each other and for the ground
         data->filters[i].body = itm_sleep_is_asleep(d, c->body) ? ITM_NONE : c->owner;
@@ -426,18 +433,23 @@ static double find_share(const ItmModel* m, int a, int b)
     return m_a == INFINITY ? 0.0 : m_b == INFINITY || m_a + m_b == 0.0 ? 1.0 : m_b / (m_a + m_b);
 }
 
-// Bodies of a contact that closes in the step bounce.
+// Bodies of a contact that closes in the step change their velocities. Without restitution that only matters where a body is thrown
+// farther than it is wide, and may pass through another.
 static bool kick_apart(const ItmModel* m, ItmData* d, const ItmContact* c, double h)
 {
     const ItmContactData* data = d->contact;
     const ItmRow* row = &d->bounded->rows[c->row];
     ItmVec3 n = c->point.normal, change = itm_vec_sub(get_kick(data, c->body_b), get_kick(data, c->body_a));
     double rate = row->rate + itm_vec_dot(n, change);
-    if (row->restitution == 0.0 || !itm_row_is_rigid(row) || !(rate < -m->contact_options.restitution_speed) ||
-        row->gap + h * rate > 0.0) {
+    if (!(rate < -m->contact_options.restitution_speed) || row->gap + h * rate > 0.0) {
         return false;
     }
-    double jump = -(1.0 + row->restitution) * rate;
+    // compliant contacts give back all that they do not damp
+    double jump = -(1.0 + (itm_row_is_rigid(row) ? row->restitution : 1.0)) * rate;
+    bool is_bouncing = row->restitution > 0.0 && itm_row_is_rigid(row);
+    if (!is_bouncing && !(h * jump > data->least_size)) {
+        return false;
+    }
     bool is_a = kick(d, c->body_a, itm_vec_scale(-jump * find_share(m, c->body_a, c->body_b), n));
     bool is_b = kick(d, c->body_b, itm_vec_scale(jump * find_share(m, c->body_b, c->body_a), n));
     return is_a || is_b;
@@ -446,7 +458,7 @@ static bool kick_apart(const ItmModel* m, ItmData* d, const ItmContact* c, doubl
 bool itm_contact_extend_reach(const ItmModel* m, ItmData* d, double h)
 {
     ItmContactData* data = d->contact;
-    if (data == NULL || !data->has_bounces || d->bounded->is_overfull) {
+    if (data == NULL || d->bounded->is_overfull || !(data->has_bounces || data->most_reach > data->least_size)) {
         return false;
     }
     bool is_any = true;

@@ -65,6 +65,8 @@ typedef struct ItmContactData {
     ItmVec3*    kick;           // what impacts of the step may change the velocities of bodies by (nbody) m/s
     bool        has_kick;       // some are not 0
     bool        has_bounces;    // some pair of surfaces has restitution
+    double      most_reach;     // largest of the margins                       m
+    double      least_size;     // of the shapes of bodies                      m
     ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
     int         lost_first, lost_second; // the first pair that did not fit, or ITM_NONE

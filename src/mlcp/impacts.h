@@ -18,9 +18,6 @@ ItmStatus itm_row_solve_once(const ItmRowProblem* p, ItmMlcpWorkspace* workspace
 // product of the changes of impulses and rates is `curvature` (not negative), and the work must not exceed `allowed` >= `without`:
 // without + t slope + t^2 curvature = allowed, the larger root.
 double itm_row_share_bounce(double without, double with, double curvature, double allowed);
-// Of the work of a row's impulse, < 0, what restitution would return, e^2 of it; 0 for rows without restitution and for those that would
-// close, at the rate `closing`, too slowly to bounce.
-double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double work, double closing);
 // Rate at which the gap goes over the step, A v being w at its end, less impacts.
 double itm_row_compute_way(const ItmRow* row, const ItmRowStep* step, double w);
 // The gap of which a step may use up what is open; that of rounding is none.

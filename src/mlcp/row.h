@@ -135,6 +135,10 @@ double itm_row_compute_share(const ItmRowStep* step, double s);
 
 // ---------------------------------------------------------------------------- solving a set of rows
 
+// Of the work of a row's impulse, < 0, what restitution would return, e^2 of it; 0 for rows without restitution and for those that would
+// close, at the rate `closing`, too slowly to bounce.
+double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double work, double closing);
+
 // clang-format off
 // The problem of n rows of a table. Steppers and interface models state it; arrays (n).
 typedef struct ItmRowProblem {

@@ -423,6 +423,21 @@ static void finish_sweep(ItmBounded* b, const ItmSweep* s)
     }
 }
 
+// Energy that open rows took which should have bounced: all rows bounce at the start of the step here.
+static double sum_swept_losses(const ItmBounded* b, const ItmSweep* s)
+{
+    double sum = 0.0;
+    for (int k = 0; k < s->nblock; k++) {
+        for (int i = s->blocks[k].row; i < s->blocks[k].row + s->blocks[k].nrow; i++) {
+            const ItmRow* row = &b->rows[i];
+            if (row->restitution > 0.0 && !row->is_bouncing && !row->is_held && row->gap > row->open) {
+                sum += itm_row_compute_loss(row, &b->step, 0.5 * b->x[i] * (row->rate + b->v_after[i]), b->v_after[i]);
+            }
+        }
+    }
+    return sum;
+}
+
 static int find_table_row(const ItmSweep* s, int row)
 {
     int k = 0;
@@ -508,7 +523,8 @@ static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int 
     if (!is_single && n < MECHANISM_FROM && is_dense_possible) {
         return false;
     }
-    if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
+    bool is_bouncing = state_sweep(d, &work->sweep, head, &is_any);
+    if (is_bouncing && is_dense_possible) {
         return false;
     }
     if (!is_single && !express_mechanisms(m, d, work, head)) {
@@ -528,6 +544,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int 
     r->iterations += result.sweeps;
     r->residual = fmax(r->residual, result.residual);
     finish_sweep(b, &work->sweep);
+    r->lost += is_bouncing ? sum_swept_losses(b, &work->sweep) : 0.0;
     if (is_any && !b->step.feeds_gaps_back) {
         correct_sweep(b, &work->sweep);
     }
