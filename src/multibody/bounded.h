@@ -51,6 +51,7 @@ typedef struct ItmBoundReport {
     double  residual;
     int     worst_row; // the row that is off farthest, ITM_NONE: all are solved to the tolerance
     double  worst_residual;
+    double  lost;      // ItmRowSolves.lost
 } ItmBoundReport;
 
 // Islands: blocks that movable bodies connect, each solved on its own, several at a time.

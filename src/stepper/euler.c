@@ -291,14 +291,19 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
-// The same, and what sleeps wakes up where an awake body reaches it, and those that it reaches in turn.
+#define MOST_HITS 32  // bodies one behind the other that an impact of the step may reach
+
+// The same, and what sleeps wakes up where an awake body reaches it, and those that it reaches in turn; so do bodies come farther that are hit.
 static ItmStatus collect_awake(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_sleep_begin(m, d);
     ItmStatus status;
+    int hits = 0;
     do {
         status = itm_euler_collect_bounded(m, d, t, h);
-    } while (status == ITM_OK && itm_sleep_wake_touched(d));
+    } while (status == ITM_OK &&
+             (itm_sleep_wake_touched(d) || (hits++ < MOST_HITS && itm_contact_extend_reach(m, d, h))));
+    itm_contact_reset_reach(m, d);
     itm_sleep_hold(m, d);
     return status;
 }
