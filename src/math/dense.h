@@ -32,8 +32,9 @@ typedef struct ItmDense {
                             const int* group, const int* ngroup);
 
     // B = D A D with a diagonal D, padded with zeros; A without padding (n x n), d padded with zeros, ldb = itm_dense_pad(n). Lists the
-    // groups of B. Returns whether all is finite.
-    bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup);
+    // groups of B. Returns whether all is finite. is_listed: the groups of B are those of another matrix of n rows, the rest is zero; only
+    // these and the new groups are written.
+    bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup, bool is_listed);
 
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the groups
     // of the rows of the symmetric A, and by eps on the diagonal
