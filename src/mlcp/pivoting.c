@@ -34,14 +34,15 @@ typedef struct Pivoting {
     const ItmDense* dense;
     ItmMlcpInfo* info;
     int n, ld;
-    double eps;      // proximal weight
-    double* U;       // H_zz + eps = U'U, in the order of `active`      (m x ld)
-    int m;           // active rows
-    int* active;     // position -> row                                (m)
-    int* tight;      // the other rows                                 (n - m)
-    int* moved;      // rows that break their condition                (n)
-    int nfree;       // the first of them that never leave
-    int* end;        // banded H: column behind the last of a row of U  (m); sparse: places of active rows, while they are gathered (ld)
+    double eps;   // proximal weight
+    double* U;    // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;        // active rows
+    int* active;  // position -> row                                (m)
+    int* tight;   // the other rows                                 (n - m)
+    int* moved;   // rows that break their condition                (n)
+    int nfree;    // the first of them that never leave
+    int*
+        end;  // banded H: column behind the last of a row of U  (m); sparse: places of active rows, while they are gathered (ld)
     double* inv_u;   // 1 / U_kk                                       (m)
     double* base;    // x of the proximal step                         (n)
     double* w_base;  // H base + b                                     (n)
