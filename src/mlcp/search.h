@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "interim/mlcp.h"
 
-#define ITM_SEARCH_TIE 1e-10  // relative
+#define ITM_SEARCH_TIE 1e-9  // relative: gaps are differences of coordinates, and 1e-17 m of them weigh that much at steps of 0.1 ms
 
 // clang-format off
 typedef struct ItmStepSearch {
