@@ -80,6 +80,7 @@ typedef struct ItmDense {
 extern const ItmDense itm_dense_baseline;
 #ifdef ITM_DENSE_HAS_AVX2
 extern const ItmDense itm_dense_avx2;
+extern const ItmDense itm_dense_avx512;
 #endif
 
 // The fastest variant for the processor we run on.

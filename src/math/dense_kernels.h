@@ -15,6 +15,15 @@
 typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t Bits __attribute__((vector_size(32), aligned(8), may_alias));
 
+// A piece of the eight columns of a tile: numbers of a tile do not meet, so that its width does not matter to them.
+#ifdef __AVX512F__
+typedef double Piece __attribute__((vector_size(64), aligned(8), may_alias));
+enum { PIECES = 1 };
+#else
+typedef Lanes Piece;
+enum { PIECES = 2 };
+#endif
+
 enum { PANEL = 32 };  // columns eliminated before the rest of the matrix is touched; a multiple of the padding
 
 static inline const Lanes* lanes(const double* p)
@@ -295,20 +304,21 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
 static inline void update_tile(double* restrict C, int ldc, const double* restrict A, size_t ai, size_t ak,
                                const double* restrict B, int ldb, int depth)
 {
-    Lanes c[4][2] = {{{0}}};
+    Piece c[4][PIECES] = {{{0}}};
     for (int k = 0; k < depth; k++) {
-        const double* b = B + (size_t)k * (size_t)ldb;
-        Lanes b0 = *lanes(b), b1 = *lanes(b + 4);
+        const Piece* b = (const Piece*)(B + (size_t)k * (size_t)ldb);
         for (int i = 0; i < 4; i++) {
             double a = A[(size_t)i * ai + (size_t)k * ak];
-            c[i][0] += a * b0;
-            c[i][1] += a * b1;
+            for (int l = 0; l < PIECES; l++) {
+                c[i][l] += a * b[l];
+            }
         }
     }
     for (int i = 0; i < 4; i++) {
-        Lanes* row = (Lanes*)(C + (size_t)i * (size_t)ldc);
-        row[0] -= c[i][0];
-        row[1] -= c[i][1];
+        Piece* row = (Piece*)(C + (size_t)i * (size_t)ldc);
+        for (int l = 0; l < PIECES; l++) {
+            row[l] -= c[i][l];
+        }
     }
 }
 
@@ -351,38 +361,43 @@ static inline int factor_corner(Corner* c, const double* A, int lda, double floo
     return !(p0 > floor) ? 0 : !(p1 > floor) ? 1 : !(p2 > floor) ? 2 : !(p3 > floor) ? 3 : 4;
 }
 
-// Four rows of A, 4 * width columns from j on: the rows k0 .. k-1 of U are taken off, in this order; then, with a corner, they become rows of U
-static inline __attribute__((always_inline)) void factor_tile(double* restrict A, int lda, int k0, int k, int j,
-                                                              int width, const Corner* t)
-{
-    Lanes c[4][2];
-    double* C = A + (size_t)k * (size_t)lda + j;
-    for (int i = 0; i < 4; i++) {
-        for (int l = 0; l < width; l++) {
-            c[i][l] = *lanes(C + (size_t)i * (size_t)lda + 4 * l);
-        }
+// Four rows of A, `count` vectors of columns from j on: the rows k0 .. k-1 of U are taken off, in this order; then, with a corner, they become
+// rows of U
+#define DEFINE_FACTOR_TILE(name, Vector, count)                                                                        \
+    static inline __attribute__((always_inline)) void name(double* restrict A, int lda, int k0, int k, int j,          \
+                                                           const Corner* t)                                            \
+    {                                                                                                                  \
+        Vector c[4][count];                                                                                            \
+        double* C = A + (size_t)k * (size_t)lda + j;                                                                   \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            for (int l = 0; l < count; l++) {                                                                          \
+                c[i][l] = ((const Vector*)(C + (size_t)i * (size_t)lda))[l];                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int r = k0; r < k; r++) {                                                                                 \
+            const double* u = A + (size_t)r * (size_t)lda;                                                             \
+            for (int l = 0; l < count; l++) {                                                                          \
+                Vector b = ((const Vector*)(u + j))[l];                                                                \
+                for (int i = 0; i < 4; i++) {                                                                          \
+                    c[i][l] -= u[k + i] * b;                                                                           \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (int l = 0; l < count && t != NULL; l++) {                                                                 \
+            c[0][l] *= t->inv[0];                                                                                      \
+            c[1][l] = (c[1][l] - t->u01 * c[0][l]) * t->inv[1];                                                        \
+            c[2][l] = (c[2][l] - t->u02 * c[0][l] - t->u12 * c[1][l]) * t->inv[2];                                     \
+            c[3][l] = (c[3][l] - t->u03 * c[0][l] - t->u13 * c[1][l] - t->u23 * c[2][l]) * t->inv[3];                  \
+        }                                                                                                              \
+        for (int i = 0; i < 4; i++) {                                                                                  \
+            for (int l = 0; l < count; l++) {                                                                          \
+                ((Vector*)(C + (size_t)i * (size_t)lda))[l] = c[i][l];                                                 \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-    for (int r = k0; r < k; r++) {
-        const double* u = A + (size_t)r * (size_t)lda;
-        for (int l = 0; l < width; l++) {
-            Lanes b = *lanes(u + j + 4 * l);
-            for (int i = 0; i < 4; i++) {
-                c[i][l] -= u[k + i] * b;
-            }
-        }
-    }
-    for (int l = 0; l < width && t != NULL; l++) {
-        c[0][l] *= t->inv[0];
-        c[1][l] = (c[1][l] - t->u01 * c[0][l]) * t->inv[1];
-        c[2][l] = (c[2][l] - t->u02 * c[0][l] - t->u12 * c[1][l]) * t->inv[2];
-        c[3][l] = (c[3][l] - t->u03 * c[0][l] - t->u13 * c[1][l] - t->u23 * c[2][l]) * t->inv[3];
-    }
-    for (int i = 0; i < 4; i++) {
-        for (int l = 0; l < width; l++) {
-            *(Lanes*)(C + (size_t)i * (size_t)lda + 4 * l) = c[i][l];
-        }
-    }
-}
+DEFINE_FACTOR_TILE(factor_four_columns, Lanes, 1)
+DEFINE_FACTOR_TILE(factor_eight_columns, Piece, PIECES)
+#undef DEFINE_FACTOR_TILE
 
 // Rows k0 .. k0+np-1 of U, all columns, without looking below the panel: four rows at a time, each number loaded and stored once.
 static int factor_cholesky_panel(double* A, int lda, int n, int k0, int np, double floor)
@@ -390,18 +405,18 @@ static int factor_cholesky_panel(double* A, int lda, int n, int k0, int np, doub
     int k = k0;
     for (; k + 4 <= k0 + np; k += 4) {
         Corner corner;
-        factor_tile(A, lda, k0, k, k, 1, NULL);
+        factor_four_columns(A, lda, k0, k, k, NULL);
         int good = factor_corner(&corner, A + (size_t)k * (size_t)lda + k, lda, floor);
         if (good < 4) {
             return k + good;
         }
-        factor_tile(A, lda, k, k, k, 1, &corner);
+        factor_four_columns(A, lda, k, k, k, &corner);
         int j = k + 4;
         for (; j + 4 < n; j += 8) {
-            factor_tile(A, lda, k0, k, j, 2, &corner);
+            factor_eight_columns(A, lda, k0, k, j, &corner);
         }
         if (j < n) {
-            factor_tile(A, lda, k0, k, j, 1, &corner);
+            factor_four_columns(A, lda, k0, k, j, &corner);
         }
     }
     for (; k < k0 + np; k++) {
