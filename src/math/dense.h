@@ -1,6 +1,6 @@
 // Dense kernels: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
-// columns zero. The kernels are compiled twice, for the baseline and for AVX2, from the same source
-// with the same lanes and without contraction: both give the same bits, and the faster one is
+// columns zero. The kernels are compiled for the baseline, for AVX2 and for AVX-512, from the same source
+// with the same order of summation and without contraction: all give the same bits, and the fastest one is
 // chosen once per workspace.
 #ifndef ITM_MATH_DENSE_H
 #define ITM_MATH_DENSE_H

@@ -1,4 +1,4 @@
-// Source of the kernels in dense.h, included by dense_baseline.c and dense_avx2.c only, which
+// Source of the kernels in dense.h, included by dense_baseline.c, dense_avx2.c and dense_avx512.c only, which
 // define ITM_DENSE_TABLE as the name of the table to fill. Explicit lanes (four doubles) fix the
 // order of summation.
 #include "math/dense.h"
@@ -361,43 +361,38 @@ static inline int factor_corner(Corner* c, const double* A, int lda, double floo
     return !(p0 > floor) ? 0 : !(p1 > floor) ? 1 : !(p2 > floor) ? 2 : !(p3 > floor) ? 3 : 4;
 }
 
-// Four rows of A, `count` vectors of columns from j on: the rows k0 .. k-1 of U are taken off, in this order; then, with a corner, they become
-// rows of U
-#define DEFINE_FACTOR_TILE(name, Vector, count)                                                                        \
-    static inline __attribute__((always_inline)) void name(double* restrict A, int lda, int k0, int k, int j,          \
-                                                           const Corner* t)                                            \
-    {                                                                                                                  \
-        Vector c[4][count];                                                                                            \
-        double* C = A + (size_t)k * (size_t)lda + j;                                                                   \
-        for (int i = 0; i < 4; i++) {                                                                                  \
-            for (int l = 0; l < count; l++) {                                                                          \
-                c[i][l] = ((const Vector*)(C + (size_t)i * (size_t)lda))[l];                                           \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int r = k0; r < k; r++) {                                                                                 \
-            const double* u = A + (size_t)r * (size_t)lda;                                                             \
-            for (int l = 0; l < count; l++) {                                                                          \
-                Vector b = ((const Vector*)(u + j))[l];                                                                \
-                for (int i = 0; i < 4; i++) {                                                                          \
-                    c[i][l] -= u[k + i] * b;                                                                           \
-                }                                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (int l = 0; l < count && t != NULL; l++) {                                                                 \
-            c[0][l] *= t->inv[0];                                                                                      \
-            c[1][l] = (c[1][l] - t->u01 * c[0][l]) * t->inv[1];                                                        \
-            c[2][l] = (c[2][l] - t->u02 * c[0][l] - t->u12 * c[1][l]) * t->inv[2];                                     \
-            c[3][l] = (c[3][l] - t->u03 * c[0][l] - t->u13 * c[1][l] - t->u23 * c[2][l]) * t->inv[3];                  \
-        }                                                                                                              \
-        for (int i = 0; i < 4; i++) {                                                                                  \
-            for (int l = 0; l < count; l++) {                                                                          \
-                ((Vector*)(C + (size_t)i * (size_t)lda))[l] = c[i][l];                                                 \
-            }                                                                                                          \
-        }                                                                                                              \
+// Four rows of A, 4 * width columns from j on: the rows k0 .. k-1 of U are taken off, in this order; then, with a corner, they become rows of U
+static inline __attribute__((always_inline)) void factor_tile(double* restrict A, int lda, int k0, int k, int j,
+                                                              int width, const Corner* t)
+{
+    Lanes c[4][2];
+    double* C = A + (size_t)k * (size_t)lda + j;
+    for (int i = 0; i < 4; i++) {
+        for (int l = 0; l < width; l++) {
+            c[i][l] = *lanes(C + (size_t)i * (size_t)lda + 4 * l);
+        }
     }
-DEFINE_FACTOR_TILE(factor_four_columns, Lanes, 1)
-DEFINE_FACTOR_TILE(factor_eight_columns, Piece, PIECES)
-#undef DEFINE_FACTOR_TILE
+    for (int r = k0; r < k; r++) {
+        const double* u = A + (size_t)r * (size_t)lda;
+        for (int l = 0; l < width; l++) {
+            Lanes b = *lanes(u + j + 4 * l);
+            for (int i = 0; i < 4; i++) {
+                c[i][l] -= u[k + i] * b;
+            }
+        }
+    }
+    for (int l = 0; l < width && t != NULL; l++) {
+        c[0][l] *= t->inv[0];
+        c[1][l] = (c[1][l] - t->u01 * c[0][l]) * t->inv[1];
+        c[2][l] = (c[2][l] - t->u02 * c[0][l] - t->u12 * c[1][l]) * t->inv[2];
+        c[3][l] = (c[3][l] - t->u03 * c[0][l] - t->u13 * c[1][l] - t->u23 * c[2][l]) * t->inv[3];
+    }
+    for (int i = 0; i < 4; i++) {
+        for (int l = 0; l < width; l++) {
+            *(Lanes*)(C + (size_t)i * (size_t)lda + 4 * l) = c[i][l];
+        }
+    }
+}
 
 // Rows k0 .. k0+np-1 of U, all columns, without looking below the panel: four rows at a time, each number loaded and stored once.
 static int factor_cholesky_panel(double* A, int lda, int n, int k0, int np, double floor)
@@ -405,18 +400,18 @@ static int factor_cholesky_panel(double* A, int lda, int n, int k0, int np, doub
     int k = k0;
     for (; k + 4 <= k0 + np; k += 4) {
         Corner corner;
-        factor_four_columns(A, lda, k0, k, k, NULL);
+        factor_tile(A, lda, k0, k, k, 1, NULL);
         int good = factor_corner(&corner, A + (size_t)k * (size_t)lda + k, lda, floor);
         if (good < 4) {
             return k + good;
         }
-        factor_four_columns(A, lda, k, k, k, &corner);
+        factor_tile(A, lda, k, k, k, 1, &corner);
         int j = k + 4;
         for (; j + 4 < n; j += 8) {
-            factor_eight_columns(A, lda, k0, k, j, &corner);
+            factor_tile(A, lda, k0, k, j, 2, &corner);
         }
         if (j < n) {
-            factor_four_columns(A, lda, k0, k, j, &corner);
+            factor_tile(A, lda, k0, k, j, 1, &corner);
         }
     }
     for (; k < k0 + np; k++) {
