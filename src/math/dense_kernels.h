@@ -460,16 +460,17 @@ static int factor_band(double* A, int lda, const int* end, double* inv_u, int n,
         if (!(pivot > floor)) {
             return k;
         }
-        double scale = inv_u[k] = 1.0 / sqrt(pivot);
-        for (int j = k; j < end[k]; j++) {
-            row[j] *= scale;
-        }
+        // as L D L', because the next pivot would wait for a square root
+        double inv_pivot = 1.0 / pivot, scale = inv_u[k] = sqrt(inv_pivot);
         for (int i = k + 1; i < end[k]; i++) {
             double* other = A + (size_t)i * (size_t)lda;
-            double factor = row[i];
+            double factor = row[i] * inv_pivot;
             for (int j = i / 4 * 4; j < end[k]; j += 4) {
                 *(Lanes*)(other + j) -= factor * *lanes(row + j);
             }
+        }
+        for (int j = k; j < end[k]; j++) {
+            row[j] *= scale;
         }
     }
     return n;
