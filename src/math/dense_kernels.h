@@ -15,7 +15,7 @@
 typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t Bits __attribute__((vector_size(32), aligned(8), may_alias));
 
-// A piece of the eight columns of a tile: numbers of a tile do not meet, so that its width does not matter to them.
+// A piece of the eight columns of a tile. No number of a tile depends on another one, so the width does not change results.
 #ifdef __AVX512F__
 typedef double Piece __attribute__((vector_size(64), aligned(8), may_alias));
 enum { PIECES = 1 };
