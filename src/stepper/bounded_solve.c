@@ -969,6 +969,23 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
     itm_clearance_tally(m, d, d->h);
 }
 
+bool itm_bounded_is_one_island(const ItmBounded* b)
+{
+    return b->islands.count == 1 && b->nrow < SPARSE_FROM;
+}
+
+ItmStatus itm_bounded_solve_assembled(const ItmModel* m, ItmData* d, double* v, double* correction, double h,
+                                      double since)
+{
+    itm_bounded_set_offsets(m, d, v, h, since);
+    itm_bounded_load(d->bounded, &d->bounded->work);
+    ItmStatus status = itm_bounded_solve_velocities(m, d);
+    if (status == ITM_OK) {
+        itm_bounded_finish(m, d, v, correction);
+    }
+    return status;
+}
+
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since)
 {
     ItmStatus status = itm_bounded_begin(m, d);
