@@ -206,9 +206,10 @@ static inline bool is_any(const Lanes* v)
 
 // Four columns of a row of B. Returns whether one of them is not zero; `bad` stays zero where all are finite: 0 times anything finite is 0,
 // times anything else NaN.
-static inline bool scale_group(Lanes* restrict to, Lanes from, double d_i, const double* restrict d_j, Lanes* bad)
+static inline bool scale_group(Lanes* restrict to, const Lanes* restrict from, double d_i, const double* restrict d_j,
+                               Lanes* bad)
 {
-    Lanes v = from * (d_i * *lanes(d_j));
+    Lanes v = *from * (d_i * *lanes(d_j));
     *to = v;
     *bad += 0.0 * v;
     return is_any(&v);
@@ -241,9 +242,9 @@ static inline int scale_listed(double* restrict to, const double* restrict from,
     for (int l = 0; l < nat; l++) {
         int j = at[l];
         own[count] = j;
-        count += scale_group((Lanes*)(to + j), *lanes(from + j), d_i, d + j, &bad[0]);
+        count += scale_group((Lanes*)(to + j), lanes(from + j), d_i, d + j, &bad[0]);
         own[count] = j + 4;
-        count += scale_group((Lanes*)(to + j + 4), *lanes(from + j + 4), d_i, d + j + 4, &bad[1]);
+        count += scale_group((Lanes*)(to + j + 4), lanes(from + j + 4), d_i, d + j + 4, &bad[1]);
     }
     return count;
 }
@@ -266,13 +267,13 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
         }
         for (; j + 8 <= n; j += 8) {
             own[count] = j;
-            count += scale_group((Lanes*)(to + j), *lanes(from + j), d[i], d + j, &bad[0]);
+            count += scale_group((Lanes*)(to + j), lanes(from + j), d[i], d + j, &bad[0]);
             own[count] = j + 4;
-            count += scale_group((Lanes*)(to + j + 4), *lanes(from + j + 4), d[i], d + j + 4, &bad[1]);
+            count += scale_group((Lanes*)(to + j + 4), lanes(from + j + 4), d[i], d + j + 4, &bad[1]);
         }
         if (j + 4 <= n) {
             own[count] = j;
-            count += scale_group((Lanes*)(to + j), *lanes(from + j), d[i], d + j, &bad[0]);
+            count += scale_group((Lanes*)(to + j), lanes(from + j), d[i], d + j, &bad[0]);
             j += 4;
         }
         if (j < n) {
