@@ -48,28 +48,35 @@ static char* take_shared(ItmOwned* owned, size_t size)
     return piece;
 }
 
+static void* take(ItmOwned* owned, size_t size, size_t alignment)
+{
+    if (size > FIRST_BLOCK / LARGE && size > owned->block_size / LARGE) {
+        return add_block(owned, size);
+    }
+    size_t gap = (alignment - (uintptr_t)owned->free % alignment) % alignment;
+    if (gap + size > owned->left) {
+        gap = 0;
+    }
+    return make_room(owned, gap + size) ? take_shared(owned, gap + size) + gap : NULL;
+}
+
 void* itm_owned_take(ItmOwned* owned, size_t count, size_t size)
 {
     if (size > 0 && count > (SIZE_MAX - sizeof(ItmOwnedBlock)) / size) {
         return NULL;
     }
-    if (count * size > FIRST_BLOCK / LARGE && count * size > owned->block_size / LARGE) {
-        return add_block(owned, count * size);
+    // no element needs a larger alignment than it has bytes
+    size_t alignment = _Alignof(max_align_t);
+    while (alignment > 1 && alignment > count * size) {
+        alignment /= 2;
     }
-    // an element is as large as some multiple of its alignment
-    size_t alignment = size == 0 ? 1 : size & (~size + 1);
-    alignment = alignment < _Alignof(max_align_t) ? alignment : _Alignof(max_align_t);
-    size_t gap = (alignment - (uintptr_t)owned->free % alignment) % alignment;
-    if (gap + count * size > owned->left) {
-        gap = 0;
-    }
-    return make_room(owned, gap + count * size) ? take_shared(owned, gap + count * size) + gap : NULL;
+    return take(owned, count * size, alignment);
 }
 
 char* itm_owned_copy_string(ItmOwned* owned, const char* text)
 {
     size_t length = strlen(text) + 1;
-    char* copy = itm_owned_take(owned, length, 1);
+    char* copy = take(owned, length, 1);
     return copy != NULL ? memcpy(copy, text, length) : NULL;
 }
 
@@ -80,7 +87,7 @@ char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments)
     va_copy(again, arguments);
     int length = vsnprintf(text, sizeof text, format, again);
     va_end(again);
-    char* copy = length >= 0 ? itm_owned_take(owned, (size_t)length + 1, 1) : NULL;
+    char* copy = length >= 0 ? take(owned, (size_t)length + 1, 1) : NULL;
     if (copy != NULL && length < SHORT) {
         memcpy(copy, text, (size_t)length + 1);
     } else if (copy != NULL) {

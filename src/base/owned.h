@@ -15,7 +15,7 @@ typedef struct ItmOwned {
     size_t block_size;  // of such blocks
 } ItmOwned;
 
-// Zeroed memory for `count` elements of `size` bytes, which is the size of a type or a number of bytes; NULL without memory.
+// Zeroed memory for `count` elements of `size` bytes, aligned for any type; NULL without memory.
 void* itm_owned_take(ItmOwned* owned, size_t count, size_t size);
 char* itm_owned_copy_string(ItmOwned* owned, const char* text);
 // What vprintf would print.
