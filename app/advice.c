@@ -32,6 +32,7 @@
 
 #define MOST_TRIALS 64
 #define MOST_DOUBLINGS 40
+#define UNKNOWN_GROWTH (-1.0)
 
 struct Advice {
     ItmModelFile* file;
@@ -49,12 +50,15 @@ struct Advice {
     AdviceTrial refusal;              // why there is none
     AdviceTrial trials[MOST_TRIALS];  // of the present coupling                     (ntrial)
     int ntrial;
+    AdviceTrial runs[MOST_TRIALS];  // and its runs from the start                 (nrun)
+    int nrun;
     const char* name;  // of the present coupling
 
-    ItmCosim* twin;                 // monolithic, or NULL
-    ItmStatus twin_status;          // why not
-    double growth[MOST_DOUBLINGS];  // at 2 base, 4 base, ...                         (ngrowth)  1/s
-    int ngrowth;
+    ItmCosim* twin;                     // monolithic, or NULL
+    ItmStatus twin_status;              // why not
+    int ntime;                          // times 2 base, 4 base, ... that it has reached,
+    char* twin_states[MOST_DOUBLINGS];  // its states there                            (ntime)
+    double growth[MOST_DOUBLINGS];      // and its growth, as far as it was asked for  (ntime)  1/s
     AppProgress progress;
 };
 
@@ -109,8 +113,32 @@ static ItmStatus compute_growth(Advice* a, double* growth)
     return status;
 }
 
-// The same at the last of the times 2 base, 4 base, 8 base, ... up to 2 H, about where a trial with H is linearised. The twin runs on from
-// one time to the next, once for all couplings. 0 where its step is not smaller than H.
+// Run the twin on to 2 base, 4 base, ... so that it has been there ntime times; its state at each is kept.
+static void reach_times(Advice* a, double h, int ntime)
+{
+    size_t size = itm_cosim_get_state_size(a->twin);
+    if (a->ntime > 0) {
+        itm_cosim_restore(a->twin, a->twin_states[a->ntime - 1], size);
+    }
+    while (a->twin_status == ITM_OK && a->ntime < ntime) {
+        double t = ldexp(a->base, a->ntime + 1);
+        while (a->twin_status == ITM_OK && itm_cosim_get_time(a->twin) < t - 2.5 * h) {
+            a->twin_status = is_over(a) ? ITM_ERR_CAPACITY : itm_cosim_step(a->twin);
+        }
+        char* state = malloc(size);
+        a->twin_status = a->twin_status == ITM_OK && state == NULL ? ITM_ERR_MEMORY : a->twin_status;
+        if (a->twin_status == ITM_OK) {
+            itm_cosim_save(a->twin, state, size);
+            a->growth[a->ntime] = UNKNOWN_GROWTH;
+            a->twin_states[a->ntime++] = state;
+        } else {
+            free(state);
+        }
+    }
+}
+
+// The same at the last of the times 2 base, 4 base, 8 base, ... up to 2 H, about where a trial with H is linearised. What is found serves all
+// couplings. 0 where the twin's step is not smaller than H.
 static ItmStatus get_own_growth(Advice* a, double H, double* growth)
 {
     if (a->twin == NULL && a->twin_status == ITM_OK) {
@@ -119,16 +147,15 @@ static ItmStatus get_own_growth(Advice* a, double H, double* growth)
     double h = a->twin_status == ITM_OK ? itm_cosim_get_step(a->twin) : 0.0;
     int n = 1 + (int)floor(log2(H / a->base) + 1e-6);
     n = n < 1 ? 1 : n > MOST_DOUBLINGS ? MOST_DOUBLINGS : n;
-    while (a->twin_status == ITM_OK && h < 0.75 * H && a->ngrowth < n) {
-        double t = ldexp(a->base, a->ngrowth + 1);
-        while (a->twin_status == ITM_OK && itm_cosim_get_time(a->twin) < t - 2.5 * h) {
-            a->twin_status = is_over(a) ? ITM_ERR_CAPACITY : itm_cosim_step(a->twin);
-        }
-        if (a->twin_status == ITM_OK) {
-            a->twin_status = compute_growth(a, &a->growth[a->ngrowth++]);
-        }
+    bool is_asked = a->twin_status == ITM_OK && h < 0.75 * H;
+    if (is_asked && a->ntime < n) {
+        reach_times(a, h, n);
     }
-    *growth = h < 0.75 * H && a->ngrowth >= n ? a->growth[n - 1] : 0.0;
+    if (is_asked && a->twin_status == ITM_OK && a->growth[n - 1] == UNKNOWN_GROWTH) {
+        itm_cosim_restore(a->twin, a->twin_states[n - 1], itm_cosim_get_state_size(a->twin));
+        a->twin_status = compute_growth(a, &a->growth[n - 1]);
+    }
+    *growth = is_asked && a->twin_status == ITM_OK ? a->growth[n - 1] : 0.0;
     return a->twin_status;
 }
 
@@ -200,28 +227,57 @@ static bool find_energy_doubt(const ItmCosim* x, ItmDoubt* doubt)
     return false;
 }
 
-// A run from the start with a step that is stable there: it may still fail later, which linearisation cannot foresee.
-static void confirm(Advice* a, AdviceTrial* trial)
+// A run from the start: it may fail later, which linearisation cannot foresee. Returns stable, or why not.
+static AdviceTrial run_from_start(Advice* a, double H)
 {
-    if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
-        return;
-    }
-    double left = fmin(a->file->run.duration, CONFIRM_TIME) / trial->H + 1e-6;
+    AdviceTrial run = {.H = H, .verdict = ADVICE_STABLE, .is_confirmed = true};
+    double left = fmin(a->file->run.duration, CONFIRM_TIME) / H + 1e-6;
     int nstep = left < CONFIRM_STEPS ? (int)left : CONFIRM_STEPS;
-    ItmStatus status = itm_cosim_set_macro_step(a->system, trial->H);
-    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}, &trial->change) : status;
-    trial->is_confirmed = true;
+    ItmStatus status = itm_cosim_set_macro_step(a->system, H);
+    status = status == ITM_OK ? itm_advice_run(a->system, nstep, (ItmAdviceWatch){is_over, a}, &run.change) : status;
     ItmError error = {0};
     ItmDoubt doubt;
     if (status != ITM_OK) {
         snprintf(error.message, sizeof error.message, "stable at the start, but a run breaks down at %.3g s: %.500s",
                  itm_cosim_get_time(a->system), itm_cosim_get_error(a->system)->message);
-        *trial = give_reason(a, trial->H, status, &error);
-    } else if (find_energy_doubt(a->system, &doubt)) {
+        return give_reason(a, H, status, &error);
+    }
+    if (find_energy_doubt(a->system, &doubt)) {
         snprintf(error.message, sizeof error.message,
                  "stable at the start, but in a run '%s' gains or loses %.3g J of the machine's %.3g J", doubt.where,
                  doubt.largest, itm_cosim_get_scale(a->system).energy);
-        *trial = give_reason(a, trial->H, ITM_ERR_DIVERGED, &error);
+        return give_reason(a, H, ITM_ERR_DIVERGED, &error);
+    }
+    return run;
+}
+
+// Every H of a coupling once.
+static const AdviceTrial* find_run(Advice* a, double H)
+{
+    int i = 0;
+    while (i < a->nrun && fabs(a->runs[i].H - H) > 1e-9 * H) {
+        i++;
+    }
+    if (i == MOST_TRIALS) {
+        i = --a->nrun;
+    }
+    if (i == a->nrun) {
+        a->runs[a->nrun++] = run_from_start(a, H);
+    }
+    return &a->runs[i];
+}
+
+static void confirm(Advice* a, AdviceTrial* trial)
+{
+    if (trial->verdict != ADVICE_STABLE || trial->is_confirmed) {
+        return;
+    }
+    const AdviceTrial* run = find_run(a, trial->H);
+    if (run->verdict == ADVICE_STABLE) {
+        trial->is_confirmed = true;
+        trial->change = run->change;
+    } else {
+        *trial = *run;
     }
 }
 
@@ -277,15 +333,35 @@ static double confirm_limit(Advice* a, double stable, AdviceTrial* above)
     return stable;
 }
 
+// The steps n that are tried above n_file, and of these the last that is worth a trial: runs fail beyond. A trial of such an H takes as long as
+// some runs, so runs bisect them first.
+static long find_last(Advice* a, long n_file, long most)
+{
+    long steps[MOST_TRIALS];
+    int count = 0;
+    for (long n = n_file; n < most && count < MOST_TRIALS; count++) {
+        n = steps[count] = find_next(n, n_file, most);
+    }
+    int good = -1, bad = count;  // a run with steps[good] is fine, one with steps[bad] is not
+    for (int k = count - 1; a->system != NULL && bad - good > 1; k = (good + bad) / 2) {
+        bool is_fine = find_run(a, (double)steps[k] * a->base)->verdict == ADVICE_STABLE;
+        good = is_fine ? k : good;
+        bad = is_fine ? bad : k;
+    }
+    return bad < count ? steps[bad] : most;
+}
+
 AdviceLimit app_advice_find_limit(Advice* a)
 {
     double H = a->options.macro_step;
     find_trial(a, H);  // first: the estimate of work takes the sizes of its last step
     long stable = 0, n_file = lround(floor(H / a->base + 1e-9)), most = lround(floor(find_most(a) / a->base + 1e-9));
     AdviceLimit limit = {.above.verdict = ADVICE_STABLE};
-    for (long n = 1; stable < most && limit.above.verdict == ADVICE_STABLE; n = find_next(n, n_file, most)) {
+    long last = most;
+    for (long n = 1; stable < last && limit.above.verdict == ADVICE_STABLE; n = find_next(n, n_file, most)) {
         limit.above = *find_trial(a, (double)n * a->base);
         stable = limit.above.verdict == ADVICE_STABLE ? n : stable;
+        last = stable == n_file ? find_last(a, n_file, most) : last;
     }
     while (limit.above.verdict == ADVICE_UNSTABLE && stable > 0) {
         long unstable = lround(limit.above.H / a->base), n = lround(sqrt((double)stable * (double)unstable));
@@ -393,7 +469,7 @@ void app_advice_choose(Advice* a, const AdviceChoice* choice)
     }
     itm_cosim_destroy(a->system);
     a->system = NULL;
-    a->ntrial = 0;
+    a->ntrial = a->nrun = 0;
     a->name = choice->name;
     double now = get_processor_time();
     a->end_now = now + (a->end - now) / (a->nleft > 1 ? a->nleft : 1);
@@ -419,6 +495,9 @@ bool app_advice_end(Advice* a)
     }
     itm_cosim_destroy(a->system);
     itm_cosim_destroy(a->twin);
+    for (int i = 0; i < a->ntime; i++) {
+        free(a->twin_states[i]);
+    }
     free(a->bonds);
     free(a);
     if (!has_memory) {

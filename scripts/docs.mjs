@@ -29,7 +29,7 @@ const SECTIONS = [
 /** Examples by what they show; those that no group names come last. */
 const GALLERY = [
   ["Machines", ["manipulator", "log-crane", "excavator", "mobile-crane", "crane-single", "crane-double", "crane", "crane-cut", "arm-capture", "arm-manoeuvre1", "arm-manoeuvre2"]],
-  ["Contact and friction", ["grasp", "stack", "towers", "bouncing-ball", "terrain", "rolling", "stick-slip", "slope", "grip", "table", "table-hammer", "limits"]],
+  ["Contact and friction", ["grasp", "stack", "towers", "bouncing-ball", "newtons-cradle", "terrain", "rolling", "stick-slip", "slope", "grip", "table", "table-hammer", "limits"]],
   ["Joints with clearance", ["clearance-slider-crank", "clearance-revolute", "clearance-pendulum", "clearance-cylindrical", "clearance-prismatic", "clearance-drawer", "clearance-door"]],
   ["Mechanisms and robots", ["four-bar", "gears", "slider-crank", "bricard", "governor", "top", "pendulum", "pick-and-place", "robot", "robot-drive", "robot-replay", "scara"]],
   ["Flexible bodies", ["flexible-pendulum", "flexible-beam", "flexible-mast"]],

@@ -94,6 +94,12 @@ typedef struct ItmStepInfo {
     long fallbacks;         // islands so far that the first solver did not solve
     long unsolved;          // islands so far that no solver solved to the tolerance
     double penetration;     // deepest penetration at the start of the last step, m
+    double
+        step_impact_loss;  // energy that the last step took from impacts although restitution returns it, J (estimate): more
+                           // impacts fell into the step than it followed, or compliant contacts took part
+    double impact_loss;       // its sum so far, J
+    double impact_loss_time;  // start time of the step with the largest one, s
+    double impact_loss_most;  // and that, J
 
     double objective;  // variable: minimised objective of the last step, F^T M^-1 F of constraint forces F, N^2/kg
     int pieces;        // variable: active sets visited by the step size search

@@ -34,6 +34,7 @@ typedef enum ItmDoubtKind {
     ITM_DOUBT_INTERFACE_ANGLE,   // angle between them, rad
     ITM_DOUBT_RESIDUAL,          // of the complementarity solver, relative
     ITM_DOUBT_UNFINISHED,        // steps whose iteration did not reach its tolerance
+    ITM_DOUBT_REBOUND,           // energy that impacts lost although their restitution returns it, J; bound: `energy`
     ITM_DOUBT_COUNT
 } ItmDoubtKind;
 

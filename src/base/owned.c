@@ -1,27 +1,69 @@
 #include "base/owned.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FIRST_BLOCK 512  // bytes of pieces that share a block, twice as many in each further one
+#define LARGEST_BLOCK 65536
+#define LARGE 4    // a piece of more than this part of a block has one of its own
+#define SHORT 256  // a text that is printed once
 
 struct ItmOwnedBlock {
     ItmOwnedBlock* next;
     _Alignas(max_align_t) char bytes[];
 };
 
-void* itm_owned_take(ItmOwned* owned, size_t count, size_t size)
+static char* add_block(ItmOwned* owned, size_t size)
 {
-    if (size > 0 && count > (SIZE_MAX - sizeof(ItmOwnedBlock)) / size) {
-        return NULL;
-    }
-    ItmOwnedBlock* block = calloc(1, sizeof *block + count * size);
+    ItmOwnedBlock* block = calloc(1, sizeof *block + size);
     if (block == NULL) {
         return NULL;
     }
     block->next = owned->blocks;
     owned->blocks = block;
     return block->bytes;
+}
+
+// A new block for pieces that share it, unless the present one has room.
+static bool make_room(ItmOwned* owned, size_t size)
+{
+    if (size <= owned->left && owned->free != NULL) {
+        return true;
+    }
+    size_t twice = 2 * owned->block_size, larger = twice < FIRST_BLOCK ? FIRST_BLOCK : twice;
+    owned->block_size = larger < LARGEST_BLOCK ? larger : LARGEST_BLOCK;
+    owned->free = add_block(owned, owned->block_size);
+    owned->left = owned->free != NULL ? owned->block_size : 0;
+    return owned->free != NULL;
+}
+
+static char* take_shared(ItmOwned* owned, size_t size)
+{
+    char* piece = owned->free;
+    owned->free += size;
+    owned->left -= size;
+    return piece;
+}
+
+void* itm_owned_take(ItmOwned* owned, size_t count, size_t size)
+{
+    if (size > 0 && count > (SIZE_MAX - sizeof(ItmOwnedBlock)) / size) {
+        return NULL;
+    }
+    if (count * size > FIRST_BLOCK / LARGE && count * size > owned->block_size / LARGE) {
+        return add_block(owned, count * size);
+    }
+    // an element is as large as some multiple of its alignment
+    size_t alignment = size == 0 ? 1 : size & (~size + 1);
+    alignment = alignment < _Alignof(max_align_t) ? alignment : _Alignof(max_align_t);
+    size_t gap = (alignment - (uintptr_t)owned->free % alignment) % alignment;
+    if (gap + count * size > owned->left) {
+        gap = 0;
+    }
+    return make_room(owned, gap + count * size) ? take_shared(owned, gap + count * size) + gap : NULL;
 }
 
 char* itm_owned_copy_string(ItmOwned* owned, const char* text)
@@ -33,15 +75,18 @@ char* itm_owned_copy_string(ItmOwned* owned, const char* text)
 
 char* itm_owned_format(ItmOwned* owned, const char* format, va_list arguments)
 {
+    char text[SHORT];
     va_list again;
     va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
+    int length = vsnprintf(text, sizeof text, format, again);
     va_end(again);
-    char* text = length >= 0 ? itm_owned_take(owned, (size_t)length + 1, 1) : NULL;
-    if (text != NULL) {
-        vsnprintf(text, (size_t)length + 1, format, arguments);
+    char* copy = length >= 0 ? itm_owned_take(owned, (size_t)length + 1, 1) : NULL;
+    if (copy != NULL && length < SHORT) {
+        memcpy(copy, text, (size_t)length + 1);
+    } else if (copy != NULL) {
+        vsnprintf(copy, (size_t)length + 1, format, arguments);
     }
-    return text;
+    return copy;
 }
 
 char* itm_owned_print(ItmOwned* owned, const char* format, ...)
@@ -60,4 +105,5 @@ void itm_owned_free(ItmOwned* owned)
         free(owned->blocks);
         owned->blocks = next;
     }
+    *owned = (ItmOwned){0};
 }

@@ -10,9 +10,12 @@ typedef struct ItmOwnedBlock ItmOwnedBlock;
 // All zero is empty.
 typedef struct ItmOwned {
     ItmOwnedBlock* blocks;
+    char* free;         // of the block that small pieces share
+    size_t left;        // bytes there
+    size_t block_size;  // of such blocks
 } ItmOwned;
 
-// Zeroed memory for `count` elements of `size` bytes; NULL without memory.
+// Zeroed memory for `count` elements of `size` bytes, which is the size of a type or a number of bytes; NULL without memory.
 void* itm_owned_take(ItmOwned* owned, size_t count, size_t size);
 char* itm_owned_copy_string(ItmOwned* owned, const char* text);
 // What vprintf would print.

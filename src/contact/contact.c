@@ -21,6 +21,7 @@ static void lay_out(const ItmModel* m, ItmContactData* c)
     c->boxes = ITM_TAKE(&c->arena, ItmAabb, n);
     c->margins = ITM_TAKE(&c->arena, double, n);
     c->filters = ITM_TAKE(&c->arena, ItmBroadFilter, n);
+    c->kick = ITM_TAKE(&c->arena, ItmVec3, m->nbody);
     // boxes overlap more often than shapes touch
     int npair = 4 * c->capacity, nbatch = npair < ITM_CONTACT_BATCH ? npair : ITM_CONTACT_BATCH;
     itm_broad_init(&c->broad, &c->arena, c->filters, n, npair);
@@ -51,7 +52,16 @@ ItmStatus itm_contact_create_data(const ItmModel* m, ItmData* d, ItmError* error
         const ItmCollider* shape = &m->contact->colliders[i];
         c->filters[i] = (ItmBroadFilter){shape->group, shape->mask, shape->owner};
     }
+    c->least_size = INFINITY;
+    for (int i = 0; i < m->contact->ncollider; i++) {
+        const ItmCollider* shape = &m->contact->colliders[i];
+        c->least_size = shape->body != ITM_NONE ? fmin(c->least_size, shape->geom->size) : c->least_size;
+    }
+    for (int i = 0; i < m->contact->nmaterial * m->contact->nmaterial; i++) {
+        c->has_bounces = c->has_bounces || m->contact->surfaces[i].restitution > 0.0;
+    }
     for (int i = 0; i < m->contact->ngap; i++) {
+        c->has_bounces = c->has_bounces || m->contact->gaps[i].surface.restitution > 0.0;
         itm_sleep_forbid(d, m->contact->gaps[i].body_a);
         itm_sleep_forbid(d, m->contact->gaps[i].body_b);
     }
@@ -69,7 +79,15 @@ void itm_contact_destroy_data(ItmData* d)
 
 // ---------------------------------------------------------------------------- placing
 
-// How far a shape may come in a step, at most twice its present speed, and the user's margin.
+// Speed that a body may have in the step: its own, or that after an impact.
+static double find_speed(const ItmData* d, int body)
+{
+    ItmVec3 v = d->twist[body].lin;
+    const ItmContactData* c = d->contact;
+    return c->has_kick ? fmax(itm_vec_norm(v), itm_vec_norm(itm_vec_add(v, c->kick[body]))) : itm_vec_norm(v);
+}
+
+// How far a shape may come in a step, at most twice that speed, and the user's margin.
 static double margin_of(const ItmModel* m, const ItmData* d, const ItmCollider* c, double h)
 {
     if (c->body == ITM_NONE) {
@@ -78,17 +96,19 @@ static double margin_of(const ItmModel* m, const ItmData* d, const ItmCollider* 
     ItmSpatial t = d->twist[c->body];
     double reach = itm_vec_norm(c->frame.p) + c->geom->size;
     double turning = itm_vec_norm(t.ang) * (isfinite(reach) ? reach : 0.0);
-    return 0.5 * m->contact_options.margin + 2.0 * h * (itm_vec_norm(t.lin) + turning);
+    return 0.5 * m->contact_options.margin + 2.0 * h * (find_speed(d, c->body) + turning);
 }
 
 static void place_shapes(const ItmModel* m, ItmData* d, double h)
 {
     ItmContactData* data = d->contact;
+    data->most_reach = 0.0;
     for (int i = 0; i < m->contact->ncollider; i++) {
         const ItmCollider* c = &m->contact->colliders[i];
         data->frames[i].R = itm_mat_mul(&d->R[c->body], &c->frame.R);
         data->frames[i].p = itm_vec_add(d->x[c->body], itm_mat_mul_vec(&d->R[c->body], c->frame.p));
         data->margins[i] = margin_of(m, d, c, h);
+        data->most_reach = data->margins[i] > data->most_reach ? data->margins[i] : data->most_reach;
         data->boxes[i] = itm_geom_compute_aabb(c->geom, &data->frames[i], data->margins[i]);
         // bodies that sleep are fixed, for each other and for the ground
         data->filters[i].body = itm_sleep_is_asleep(d, c->body) ? ITM_NONE : c->owner;
@@ -133,18 +153,18 @@ typedef struct Spot {
     ItmSpatial bias;   // common_bias
 } Spot;
 
-static Spot find_spot(const ItmData* d, const ItmContact* c, int owner)
+static void find_spot(Spot* spot, const ItmData* d, const ItmContact* c, int owner)
 {
     ItmVec3 p = itm_vec_scale(0.5, itm_vec_add(c->point.point_a, c->point.point_b));
-    Spot spot = {.owner = owner,
-                 .key = contact_key(c),
-                 .s_a = itm_vec_sub(p, d->x[c->body_a]),
-                 .s_b = itm_vec_sub(p, d->x[c->body_b])};
-    ItmSpatial t_a = itm_twist_shift(d->twist[c->body_a], spot.s_a),
-               t_b = itm_twist_shift(d->twist[c->body_b], spot.s_b);
-    spot.rate = (ItmSpatial){itm_vec_sub(t_b.ang, t_a.ang), itm_vec_sub(t_b.lin, t_a.lin)};
-    spot.bias = common_bias(d, c->body_a, c->body_b, spot.s_a, spot.s_b, spot.rate);
-    return spot;
+    ItmVec3 s_a = itm_vec_sub(p, d->x[c->body_a]), s_b = itm_vec_sub(p, d->x[c->body_b]);
+    ItmSpatial t_a = itm_twist_shift(d->twist[c->body_a], s_a), t_b = itm_twist_shift(d->twist[c->body_b], s_b);
+    ItmSpatial rate = {itm_vec_sub(t_b.ang, t_a.ang), itm_vec_sub(t_b.lin, t_a.lin)};
+    spot->owner = owner;
+    spot->key = contact_key(c);
+    spot->s_a = s_a;
+    spot->s_b = s_b;
+    spot->rate = rate;
+    spot->bias = common_bias(d, c->body_a, c->body_b, s_a, s_b, rate);
 }
 
 // A row along a direction at the contact (force) or about it (torque).
@@ -152,15 +172,16 @@ static ItmRow* add_row(const ItmData* d, ItmBoundBlock* block, const Spot* spot,
                        ItmVec3 direction, bool is_torque)
 {
     ItmVec3 zero = {0, 0, 0};
-    ItmSpatial on_a, on_b;
-    if (is_torque) {
-        on_a = (ItmSpatial){itm_vec_neg(direction), zero};
-        on_b = (ItmSpatial){direction, zero};
-    } else {
-        on_a = (ItmSpatial){itm_vec_cross(direction, spot->s_a), itm_vec_neg(direction)};
-        on_b = (ItmSpatial){itm_vec_cross(spot->s_b, direction), direction};
+    ItmSpatial *on_a, *on_b;
+    ItmRow* row = itm_bounded_open_row(d->bounded, block, &on_a, &on_b);
+    if (on_a != NULL) {
+        on_a->ang = is_torque ? itm_vec_neg(direction) : itm_vec_cross(direction, spot->s_a);
+        on_a->lin = is_torque ? zero : itm_vec_neg(direction);
     }
-    ItmRow* row = itm_bounded_add_row(d->bounded, block, &on_a, &on_b);
+    if (on_b != NULL) {
+        on_b->ang = is_torque ? direction : itm_vec_cross(spot->s_b, direction);
+        on_b->lin = is_torque ? zero : direction;
+    }
     row->kind = kind;
     row->owner = spot->owner;
     row->key = spot->key | (uint64_t)(ITM_BOUND_NORMAL + part + 1);
@@ -235,7 +256,8 @@ static void add_contact(const ItmModel* m, ItmData* d, int first, int second, in
     c->row = b->nrow;
     c->ntangent = 0;
     itm_vec_make_tangents(c->tangent, c->point.normal);
-    Spot spot = find_spot(d, c, owner);
+    Spot spot;
+    find_spot(&spot, d, c, owner);
     ItmRow* normal = add_row(d, block, &spot, ITM_BOUND_NORMAL, 0, c->point.normal, false);
     normal->gap = c->point.gap;
     normal->lo = 0.0;
@@ -379,6 +401,88 @@ ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h)
     }
     d->info.ncontact = data->ncontact;
     return status;
+}
+
+// ---------------------------------------------------------------------------- reach of bodies that are hit
+
+#define MOST_ROUNDS 64   // through the contacts at hand
+#define LEAST_RISE 1.01  // of the speed
+
+static ItmVec3 get_kick(const ItmContactData* data, int body)
+{
+    return body != ITM_NONE ? data->kick[body] : itm_vec(0, 0, 0);
+}
+
+// Let an impact with the change dv of its velocity act on a body, where it gets faster by that than it may be so far.
+static bool kick(ItmData* d, int body, ItmVec3 dv)
+{
+    if (body == ITM_NONE) {
+        return false;
+    }
+    ItmVec3 sum = itm_vec_add(d->contact->kick[body], dv);
+    if (!(itm_vec_norm(itm_vec_add(d->twist[body].lin, sum)) > LEAST_RISE * find_speed(d, body))) {
+        return false;
+    }
+    d->contact->kick[body] = sum;
+    d->contact->has_kick = true;
+    return true;
+}
+
+// What body a gets of an impact between a and b: its share of the relative velocity. The world gets nothing.
+static double find_share(const ItmModel* m, int a, int b)
+{
+    double m_a = a != ITM_NONE ? m->bodies[a].mass : INFINITY, m_b = b != ITM_NONE ? m->bodies[b].mass : INFINITY;
+    return m_a == INFINITY ? 0.0 : m_b == INFINITY || m_a + m_b == 0.0 ? 1.0 : m_b / (m_a + m_b);
+}
+
+// Bodies of a contact that closes in the step change their velocities. Without restitution that only matters where a body is thrown
+// farther than it is wide, and may pass through another.
+static bool kick_apart(const ItmModel* m, ItmData* d, const ItmContact* c, double h)
+{
+    const ItmContactData* data = d->contact;
+    const ItmRow* row = &d->bounded->rows[c->row];
+    ItmVec3 n = c->point.normal, change = itm_vec_sub(get_kick(data, c->body_b), get_kick(data, c->body_a));
+    double rate = row->rate + itm_vec_dot(n, change);
+    if (!(rate < -m->contact_options.restitution_speed) || row->gap + h * rate > 0.0) {
+        return false;
+    }
+    // compliant contacts give back all that they do not damp
+    double jump = -(1.0 + (itm_row_is_rigid(row) ? row->restitution : 1.0)) * rate;
+    bool is_bouncing = row->restitution > 0.0 && itm_row_is_rigid(row);
+    if (!is_bouncing && !(h * jump > data->least_size)) {
+        return false;
+    }
+    bool is_a = kick(d, c->body_a, itm_vec_scale(-jump * find_share(m, c->body_a, c->body_b), n));
+    bool is_b = kick(d, c->body_b, itm_vec_scale(jump * find_share(m, c->body_b, c->body_a), n));
+    return is_a || is_b;
+}
+
+bool itm_contact_extend_reach(const ItmModel* m, ItmData* d, double h)
+{
+    ItmContactData* data = d->contact;
+    if (data == NULL || d->bounded->is_overfull || !(data->has_bounces || data->most_reach > data->least_size)) {
+        return false;
+    }
+    bool is_any = true;
+    for (int round = 0; is_any && round < MOST_ROUNDS; round++) {
+        is_any = false;
+        for (int i = 0; i < data->ncontact; i++) {
+            is_any = kick_apart(m, d, &data->contacts[i], h) || is_any;
+        }
+    }
+    bool is_farther = false;
+    for (int i = 0; data->has_kick && i < m->contact->ncollider && !is_farther; i++) {
+        is_farther = margin_of(m, d, &m->contact->colliders[i], h) > data->margins[i];
+    }
+    return is_farther;
+}
+
+void itm_contact_reset_reach(const ItmModel* m, ItmData* d)
+{
+    if (d->contact != NULL && d->contact->has_kick) {
+        memset(d->contact->kick, 0, sizeof(ItmVec3) * (size_t)m->nbody);
+        d->contact->has_kick = false;
+    }
 }
 
 // ---------------------------------------------------------------------------- looking

@@ -62,6 +62,11 @@ typedef struct ItmContactData {
     ItmBroad    broad;
     ItmContactPoint* points;    // of the pairs that are being examined, chunk by chunk (ITM_CONTACT_BATCH, or all pairs, x ITM_NARROW_MAX_POINTS)
     signed char* npoint;        // of each of them; ITM_NARROW_INVALID            (ITM_CONTACT_BATCH, or all pairs)
+    ItmVec3*    kick;           // what impacts of the step may change the velocities of bodies by (nbody) m/s
+    bool        has_kick;       // some are not 0
+    bool        has_bounces;    // some pair of surfaces has restitution
+    double      most_reach;     // largest of the margins                       m
+    double      least_size;     // of the shapes of bodies                      m
     ItmArena    arena;          // all of the above
     int         invalid_first, invalid_second; // a pair without a usable normal, or ITM_NONE
     int         lost_first, lost_second; // the first pair that did not fit, or ITM_NONE
@@ -84,6 +89,12 @@ void itm_contact_destroy_data(ItmData* d);
 // Find the contacts of the present configuration that a step h could close, and add their rows. After the velocity stage.
 // ITM_ERR_NOT_FINITE names a pair of shapes for which no normal can be found.
 ItmStatus itm_contact_add_rows(const ItmModel* m, ItmData* d, double h);
+
+// After the rows of a step h are there: bodies that are hit in it, and those that these hit in turn, may come farther than their velocities
+// have it. True: some do, and the rows are to be added again.
+bool itm_contact_extend_reach(const ItmModel* m, ItmData* d, double h);
+// Reaches are again those of the velocities.
+void itm_contact_reset_reach(const ItmModel* m, ItmData* d);
 
 // itm_contact_get_info with the impulses as they are, also while stepping.
 ItmContactInfo itm_contact_look(const ItmData* d, int contact);

@@ -243,6 +243,19 @@ static ItmStatus find_radius_of_all(ItmCosim* x, Linear* l, const char* before, 
     return status;
 }
 
+// Circuits need no energy balance while trials run: nobody reads it, and the restored state brings it back. had (nsubsystem): which had one.
+// An adaptive integrator integrates its energies with its states and keeps them.
+static void switch_ledgers(ItmCosim* x, bool* had, bool is_on)
+{
+    for (int i = 0; i < x->nsubsystem; i++) {
+        ItmHydraulics* circuit = x->subsystems[i].hydraulics;
+        if (circuit != NULL && circuit->options.integrator != ITM_HYDRAULIC_ADAPTIVE) {
+            had[i] = is_on ? had[i] : circuit->options.use_ledger;
+            circuit->options.use_ledger = is_on && had[i];
+        }
+    }
+}
+
 ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch, double* radius)
 {
     ITM_GUARD(x != NULL && radius != NULL && nstep >= 1 && nstep <= MOST_STEPS, ITM_ERR_ARGUMENT);
@@ -265,7 +278,8 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
                                "the samples of the controls do not repeat within a thousand macro steps");
     }
     char* before = status == ITM_OK ? malloc(itm_cosim_get_state_size(x)) : NULL;
-    if (status == ITM_OK && before == NULL) {
+    bool* had_ledger = calloc((size_t)x->nsubsystem + 1, sizeof *had_ledger);
+    if (status == ITM_OK && (before == NULL || had_ledger == NULL)) {
         status = itm_error_set(&x->error, ITM_ERR_MEMORY, "itm_cosim_compute_radius", NULL, "out of memory");
     }
     if (status == ITM_OK) {
@@ -273,11 +287,14 @@ ItmStatus itm_advice_compute_radius(ItmCosim* x, int nstep, ItmAdviceWatch watch
         Linear l = {.states = &states, .watch = watch, .nmost = most, .nsteps = nsteps};
         itm_cosim_save(x, before, itm_cosim_get_state_size(x));
         x->is_trial = true;  // a disturbance is energy from nowhere
+        switch_ledgers(x, had_ledger, false);
         status = find_radius_of_all(x, &l, before, radius);
+        switch_ledgers(x, had_ledger, true);
         x->is_trial = false;
         itm_cosim_restore(x, before, itm_cosim_get_state_size(x));
     }
     free(before);
+    free(had_ledger);
     itm_advice_states_destroy(&states);
     return status;
 }

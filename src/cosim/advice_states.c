@@ -32,6 +32,7 @@ typedef struct Graph {
     int* root;        // union-find                             (nnode)
     bool* is_driven;  // a node whose states count              (nnode)
     bool is_marking;  // first pass over bonds and wires: notes what they drive; the second pass joins
+    bool takes_all;   // states of all bodies, and memory that the next step does not read
 } Graph;
 
 static void join_nodes(Graph* g, int node_a, int node_b)
@@ -204,6 +205,7 @@ static ItmStatus create_graph(Graph* g, const ItmCosim* x, bool takes_all)
     g->nnode = g->first != NULL ? g->first[x->nmechanism] + x->nsubsystem : 0;
     g->root = calloc((size_t)g->nnode + 1, sizeof *g->root);
     g->is_driven = calloc((size_t)g->nnode + 1, sizeof *g->is_driven);
+    g->takes_all = takes_all;
     if (g->first == NULL || g->root == NULL || g->is_driven == NULL) {
         return ITM_ERR_MEMORY;
     }
@@ -284,6 +286,18 @@ static void visit_signals(Walk* walk, Graph* g, const ItmCosim* x)
     }
 }
 
+// Force and past rates of a bond. A past rate that no extrapolation reads has a column of zeros, and so no part in other eigenvalues.
+static void visit_bond(Walk* walk, int node, const ItmBond* bond, bool takes_all)
+{
+    bool is_quadratic = bond->options.coupling == ITM_COUPLING_QUADRATIC;
+    int npast = takes_all || is_quadratic ? 2 : bond->options.coupling == ITM_COUPLING_LINEAR;
+    visit(walk, node, &bond->memory->force, USUAL_FORCE, SMALL_SHARE);
+    visit(walk, node, &bond->memory->active, USUAL_FORCE, SMALL_SHARE);
+    for (int k = 0; k < npast; k++) {
+        visit(walk, node, &bond->memory->w_past[k], SMALL, 0.0);
+    }
+}
+
 static void walk_states(Walk* walk, Graph* g, const ItmCosim* x)
 {
     int subsystems = g->first[x->nmechanism];
@@ -294,10 +308,7 @@ static void walk_states(Walk* walk, Graph* g, const ItmCosim* x)
     visit_signals(walk, g, x);
     for (int i = 0; i < x->nbond; i++) {
         const ItmBond* bond = &x->bonds[i];
-        visit(walk, subsystems + bond->subsystem, &bond->memory->force, USUAL_FORCE, SMALL_SHARE);
-        visit(walk, subsystems + bond->subsystem, &bond->memory->active, USUAL_FORCE, SMALL_SHARE);
-        visit(walk, subsystems + bond->subsystem, &bond->memory->w_past[0], SMALL, 0.0);
-        visit(walk, subsystems + bond->subsystem, &bond->memory->w_past[1], SMALL, 0.0);
+        visit_bond(walk, subsystems + bond->subsystem, bond, g->takes_all);
     }
     for (int i = 0; i < x->nsubsystem; i++) {
         const ItmSubsystem* table = &x->subsystems[i].table;

@@ -173,6 +173,7 @@ typedef struct ItmMechanism {
     double*  nrenewal;       // renewals of its interface model within macro steps so far
     bool     is_supported;   // its momentum can change by reactions
     long     steps_seen, unfinished_seen; // of its step info by the monitor
+    double   rebound_seen;   // likewise, J
     bool     is_watched;     // a wire reads its outputs
     double*  y;              // outputs at the communication point                  (noutput) where watched
     ItmStatus status;
@@ -243,6 +244,7 @@ typedef struct ItmMechanismWatch {
     double p[3], L[3];       // momentum and angular momentum about the centre of mass at the start     N s, N m s
     double p_size, L_size;   // largest sum of the magnitudes of the bodies' momenta so far
     double steps, unfinished; // so far
+    double rebound_lost;     // ItmStepInfo.impact_loss so far                                          J
 } ItmMechanismWatch;
 
 // What the whole machine has had so far; doubles only.

@@ -157,8 +157,8 @@ static ItmStatus solve_friction(ItmCosim* x, ItmMechanism* part, double h, const
 {
     ItmRim* rim = &part->rim;
     ItmStatus status = part->has_rim ? ITM_OK
-                                     : itm_rim_extract(part->model, part->data, rim, itm_data_get_time(part->data), h,
-                                                       0.0, ITM_RIM_ELIMINATE);
+                                     : itm_rim_extract_view(part->model, part->data, rim, itm_data_get_time(part->data),
+                                                            h, 0.0, ITM_FLEXIBLE_INTERFACE_IMPLICIT, ITM_RIM_ELIMINATE);
     ItmForceRow* rows = part->passive;
     for (int i = 0; i < part->nbond; i++) {
         const ItmBond* bond = &x->bonds[part->bonds[i]];

@@ -229,6 +229,7 @@ void itm_cosim_restore_notes(ItmCosim* x, const void* bytes)
         info->worst_name[sizeof info->worst_name - 1] = '\0';
         part->steps_seen = info->steps;
         part->unfinished_seen = info->unfinished;
+        part->rebound_seen = info->impact_loss;
     }
 }
 
@@ -317,6 +318,8 @@ static ItmStatus reset_parts(ItmCosim* x)
     for (int i = 0; i < x->nmechanism; i++) {
         ItmMechanism* part = &x->mechanisms[i];
         itm_reset(part->model, part->data);
+        part->steps_seen = part->unfinished_seen = 0;
+        part->rebound_seen = 0.0;
         if (part->foreign != NULL && status == ITM_OK) {
             status = itm_foreign_reset(part->foreign, &x->error);
         }

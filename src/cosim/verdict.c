@@ -39,6 +39,7 @@ static const struct {
     [ITM_DOUBT_PENETRATION] = {"penetration", "m"},     [ITM_DOUBT_JOINT_GAP] = {"joint gap", "m or rad"},
     [ITM_DOUBT_INTERFACE_GAP] = {"interface gap", "m"}, [ITM_DOUBT_INTERFACE_ANGLE] = {"interface angle", "rad"},
     [ITM_DOUBT_RESIDUAL] = {"solver residual", "1"},    [ITM_DOUBT_UNFINISHED] = {"unfinished steps", "steps"},
+    [ITM_DOUBT_REBOUND] = {"lost rebound energy", "J"},
 };
 
 const char* itm_verdict_doubt_name(ItmDoubtKind kind)
@@ -62,7 +63,8 @@ ItmBounds itm_default_verdict_bounds(void)
 // ---------------------------------------------------------------------------- memory
 
 static const ItmDoubtKind OF_MECHANISM[] = {ITM_DOUBT_MOMENTUM,  ITM_DOUBT_ANGULAR_MOMENTUM, ITM_DOUBT_PENETRATION,
-                                            ITM_DOUBT_JOINT_GAP, ITM_DOUBT_RESIDUAL,         ITM_DOUBT_UNFINISHED};
+                                            ITM_DOUBT_JOINT_GAP, ITM_DOUBT_RESIDUAL,         ITM_DOUBT_UNFINISHED,
+                                            ITM_DOUBT_REBOUND};
 #define NOF_MECHANISM ((int)(sizeof OF_MECHANISM / sizeof OF_MECHANISM[0]))
 
 // The whole; bonds; interfaces together and each; mechanisms.
@@ -448,6 +450,11 @@ static void judge_mechanism(ItmCosim* x, const ItmJudged* it, ItmExcess* e, doub
         part->steps_seen = info->steps;
         part->unfinished_seen = info->unfinished;
         judge(e, w->unfinished, bounds->unfinished * w->steps, time);
+        break;
+    case ITM_DOUBT_REBOUND:
+        w->rebound_lost += info->impact_loss - part->rebound_seen;
+        part->rebound_seen = info->impact_loss;
+        judge(e, w->rebound_lost, bounds->energy * get_energy(x->machine), time);
         break;
     default:
         break;

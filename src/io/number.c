@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// With x = m 2^e, m < 2^53, and a power of ten T 2^t, 2^127 <= T < 2^128, chosen so that 10^16 <= x 10^p < 10^17:
-//   V = m T (181 bits),  x 10^p = V 2^-shift = N + F 2^-shift,  122 <= shift <= 127
-// Another decimal N + u reads back as x where it lies within half a unit of m, that is T / 2 of V:  |u 2^shift - F| < T / 2.
-// T is exact for 0 <= p <= 38, x from 1e-22 to 1e17; elsewhere it is too small by less than 4, and what that leaves open goes to the C
-// library.
+// With x = m 2^e, m < 2^53, and a power of ten T 2^t, 2^127 <= T < 2^128, chosen so that 10^16 <= x 10^p < 2 10^17:
+//   V = m T (181 bits),  x 10^p = V 2^-shift,  122 <= shift <= 127
+// A decimal between (m - 1/2) T and (m + 1/2) T reads back as x. Written is the shortest of them, and of several the nearest to x.  [steele-white]
+// The ends of the interval have 64 bits behind the point, where T is too small by less than 4: they are off by less than 3 2^-64. Where that
+// matters, or at a tie, the C library decides.                                                                                      [adams]
 
 #define DIGITS 17
 
@@ -85,199 +85,167 @@ static const uint64_t POWERS[][2] = {
 };
 // clang-format on
 
-typedef struct Power {
-    Wide T;  // 10^p = T 2^t, 2^127 <= T < 2^128
-    int t;
-    bool is_exact;
-} Power;
+// A number of 64 bits before the point and 64 behind.
+typedef struct Fixed {
+    uint64_t N, F;
+} Fixed;
 
-// 10^p = 10^(16 a) 10^b, 0 <= b < 16
-static Power find_power(int p)
+static inline Fixed add(Fixed a, Fixed b)
+{
+    uint64_t F = a.F + b.F;
+    return (Fixed){a.N + b.N + (F < a.F), F};
+}
+
+static inline Fixed subtract(Fixed a, Fixed b)
+{
+    return (Fixed){a.N - b.N - (a.F < b.F), a.F - b.F};
+}
+
+#define OFF 4  // what F may be wrong by, and more
+
+static inline bool is_near_integer(uint64_t F)
+{
+    return F + OFF < 2 * OFF;
+}
+
+// T of 10^p = 10^(16 a) 10^b, 0 <= b < 16
+static inline Wide find_power(int p)
 {
     int a = (p + 16 * 32) / 16 - 32, b = p - 16 * a;
     const uint64_t* A = POWERS[a - FIRST_POWER];
-    int zeros = __builtin_clzll(TENS[b]);
-    uint64_t B = TENS[b] << zeros;
-    // (A1 2^64 + A0) B = C 2^64 + rest, of 191 or 192 bits
-    Wide low = (Wide)A[1] * B, C = (Wide)A[0] * B + (low >> 64);
-    uint64_t rest = (uint64_t)low;
-    Power power = {.T = C, .t = ((16 * a * 217706) >> 16) - 127 - zeros + 64, .is_exact = a >= 0 && a <= 2};
-    if (C >> 127 == 0) {
-        power.T = C << 1 | rest >> 63;
-        power.t--;
-        rest <<= 1;
-    }
-    power.is_exact = power.is_exact && rest == 0;
-    return power;
+    uint64_t B = TENS[b] << __builtin_clzll(TENS[b]);
+    // (A1 2^64 + A0) B = T 2^64 + rest, of 191 or 192 bits
+    Wide low = (Wide)A[1] * B, T = (Wide)A[0] * B + (low >> 64);
+    return T >> 127 != 0 ? T : T << 1 | (Wide)((uint64_t)low >> 63);
 }
 
-// x 10^p, see above
-typedef struct Scaled {
-    uint64_t N;
-    Wide F;
-    int shift;
-    Power power;
-} Scaled;
-
-static Scaled scale(uint64_t m, int e, int p)
+// The shortest digits that read back as x, as an integer of 17, and the exponent of the first in *k. 0: not known.
+static inline uint64_t find_digits(uint64_t bits, int* k)
 {
-    Scaled s = {.power = find_power(p)};
-    Wide low = (Wide)m * (uint64_t)s.power.T, high = (Wide)m * (uint64_t)(s.power.T >> 64) + (low >> 64);
-    s.shift = -(e + s.power.t);
-    s.N = (uint64_t)(high >> (s.shift - 64));
-    s.F = (high & (((Wide)1 << (s.shift - 64)) - 1)) << 64 | (uint64_t)low;
-    return s;
-}
-
-enum { NO, YES, OPEN };
-
-// a < b, or a = b where ties count; OPEN where the error of T decides
-static int is_less(Wide a, Wide b, bool is_tie, bool is_exact)
-{
-    Wide distance = a < b ? b - a : a - b;
-    if (!is_exact && distance < (Wide)1 << 57) {
-        return OPEN;
-    }
-    return a < b || (a == b && is_tie);
-}
-
-// Whether the decimal N + u reads back as x; ties go to even m. Below a power of two numbers are twice as dense.
-static int reads_back(const Scaled* s, int u, uint64_t m)
-{
-    bool is_even = m % 2 == 0, is_power = m == UINT64_C(1) << 52;
-    Wide half = s->power.T >> 1;
-    if (u > 0) {
-        // u 2^shift <= F + T / 2
-        return u >> (128 - s->shift) != 0 ? NO : is_less((Wide)u << s->shift, s->F + half, is_even, s->power.is_exact);
-    }
-    // F - u 2^shift <= T / 2
-    Wide below = is_power ? half >> 1 : half;
-    return -u >> (127 - s->shift) != 0 ? NO
-                                       : is_less(s->F + ((Wide)(-u) << s->shift), below, is_even, s->power.is_exact);
-}
-
-// N + F 2^-shift rounded to a multiple of `unit` (1, 10, 100), as the difference from N; ties to even
-static int round_to(const Scaled* s, int unit)
-{
-    int rest = (int)(s->N % (uint64_t)unit);
-    Wide half = (Wide)1 << (s->shift - 1);
-    bool is_odd = s->N / (uint64_t)unit % 2 != 0, is_up = false;
-    if (unit == 1) {
-        is_up = s->F > half || (s->F == half && is_odd);
-    } else {
-        is_up = 2 * rest > unit || (2 * rest == unit && (s->F != 0 || is_odd));
-    }
-    return (is_up ? unit : 0) - rest;
-}
-
-// The shortest digits (15, 16 or 17 of them, as an integer of 17) that read back as x, and the exponent of the first in *k. 0: the error of T leaves it open.
-static uint64_t find_digits(double x, int* k)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &x, sizeof bits);
     uint64_t m = (bits & ((UINT64_C(1) << 52) - 1)) | (UINT64_C(1) << 52);
     int e = (int)(bits >> 52) - 1075;
     *k = ((e + 52) * 78913) >> 18;  // of 2^(e + 52) <= x; that of x may be one more
-    Scaled s = scale(m, e, DIGITS - 1 - *k);
-    if (s.N >= TENS[DIGITS]) {
+    int p = DIGITS - 1 - *k, t = ((p * 1741647) >> 19) - 127;
+    Wide T = find_power(p);
+    uint64_t T_1 = (uint64_t)(T >> 64), T_0 = (uint64_t)T;
+
+    // x 10^p = V 2^-shift and half a unit, T / 2 2^-shift; below a power of two numbers are twice as dense
+    int up = 128 + e + t;  // 128 - shift: 1 to 6
+    Wide low = (Wide)m * T_0, high = (Wide)m * T_1 + (low >> 64);
+    uint64_t V_1 = (uint64_t)high;
+    Fixed V = {(uint64_t)(high >> 64) << up | V_1 >> (64 - up), V_1 << up | (uint64_t)low >> (64 - up)};
+    Fixed half = {T_1 >> 1 >> (64 - up), T_1 << (up - 1) | T_0 >> 1 >> (64 - up)};
+    bool is_power = m == UINT64_C(1) << 52;
+    Fixed above = add(V, half), below = subtract(V, half);
+    if (is_power) {
+        below = subtract(V, (Fixed){half.N >> 1, half.N << 63 | half.F >> 1});
+    }
+
+    // at most one multiple of 100 lies in between, which has 15 or 16 digits or fewer; otherwise the nearest of 10, or of 1
+    uint64_t hundred = above.N - above.N % 100, rest = V.N % 10, ten = V.N - rest + (rest >= 5 ? 10 : 0);
+    bool is_hundred = hundred > below.N, is_ten = ten > below.N && ten <= above.N;
+    bool is_tie = is_near_integer(V.F) && (rest == 4 || rest == 5);
+    if (is_near_integer(above.F) || is_near_integer(below.F) || is_near_integer(V.F + (UINT64_C(1) << 63)) || is_tie ||
+        (is_power && !is_hundred)) {
+        return 0;
+    }
+    uint64_t number = V.N + (V.F >> 63);
+    number = is_ten ? ten : number;
+    number = is_hundred ? hundred : number;
+    if (number >= TENS[DIGITS]) {
         ++*k;
-        s = scale(m, e, DIGITS - 1 - *k);
-    }
-    // fewer than 16 digits are found with 15, because no two such numbers are as close as two doubles
-    static const int UNITS[] = {100, 10};
-    uint64_t number = 0;
-    for (int i = 0; i < 2 && number == 0; i++) {
-        int u = round_to(&s, UNITS[i]), verdict = reads_back(&s, u, m);
-        if (verdict == OPEN) {
-            return 0;
-        }
-        number = verdict == YES ? s.N + (uint64_t)(int64_t)u : 0;
-    }
-    if (number == 0) {
-        Wide half = (Wide)1 << (s.shift - 1);
-        if (is_less(s.F, half, false, s.power.is_exact) == OPEN) {
-            return 0;
-        }
-        number = s.N + (uint64_t)(int64_t)round_to(&s, 1);
-    }
-    if (number == TENS[DIGITS]) {  // 9.99... was rounded up
-        ++*k;
-        number /= 10;
+        number /= 10;  // a multiple of 10, because it has a digit too many
     }
     return number;
 }
 
 // ---------------------------------------------------------------------------- text
 
-static const char PAIRS[] =
-    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
-    "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
-    "9899";
+#define ZEROS UINT64_C(0x3030303030303030)  // eight digits 0
 
-static void write_pair(char* at, uint32_t pair)
+// Of the digits of a number, in text: the first, and behind it twice eight, the earlier in the lower byte.
+typedef struct Digits {
+    char first;
+    uint64_t next, last;
+    int n;  // without the zeros behind
+} Digits;
+
+// Halves of four, two and one digits side by side; the factors divide by 100 and 10 exactly for so few digits.
+static inline uint64_t spread_eight(uint32_t number)
 {
-    memcpy(at, PAIRS + 2 * pair, 2);
+    uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
+    uint64_t hundreds = fours * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+    uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
+    uint64_t tens = twos * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+    return (tens | (twos - 10 * tens) << 8) + ZEROS;
 }
 
-static void write_eight(char* at, uint32_t number)
-{
-    uint32_t high = number / 10000, low = number % 10000;
-    write_pair(at, high / 100);
-    write_pair(at + 2, high % 100);
-    write_pair(at + 4, low / 100);
-    write_pair(at + 6, low % 100);
-}
-
-// The 17 digits of a number; returns how many there are without the zeros behind.
-static int write_digits(char* digits, uint64_t number)
+static inline Digits spread(uint64_t number)
 {
     uint64_t high = number / 100000000;
-    digits[0] = (char)('0' + high / 100000000);
-    write_eight(digits + 1, (uint32_t)(high % 100000000));
-    write_eight(digits + 9, (uint32_t)(number % 100000000));
-    int n = DIGITS;
-    while (n > 1 && digits[n - 1] == '0') {
-        n--;
+    Digits d = {.first = (char)('0' + high / 100000000),
+                .next = spread_eight((uint32_t)(high % 100000000)),
+                .last = spread_eight((uint32_t)(number % 100000000)),
+                .n = 1};
+    if (d.last != ZEROS) {
+        d.n = 17 - __builtin_clzll(d.last ^ ZEROS) / 8;
+    } else if (d.next != ZEROS) {
+        d.n = 9 - __builtin_clzll(d.next ^ ZEROS) / 8;
     }
-    return n;
+    return d;
 }
 
-// Digits with a decimal point after the first k + 1 of them; digits behind the last are zeros.
-static char* place_point(char* at, const char* digits, int ndigit, int k)
+static inline void write_eight(char* at, uint64_t digits)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(at, &digits, sizeof digits);
+}
+
+static inline void write_digits(char* at, const Digits* d)
+{
+    at[0] = d->first;
+    write_eight(at + 1, d->next);
+    write_eight(at + 9, d->last);
+}
+
+// Digits with a decimal point after the first k + 1 of them. All 17 are written, wherever the text ends.
+static inline char* place_point(char* at, const Digits* d, int k)
 {
     if (k < 0) {
         memcpy(at, "0.000", 5);
-        at += 1 - k;
-        memcpy(at, digits, DIGITS);
-        return at + ndigit;
+        write_digits(at + 1 - k, d);
+        return at + 1 - k + d->n;
     }
-    memcpy(at, digits, (size_t)(k + 1));
-    at += k + 1;
-    if (ndigit > k + 1) {
-        *at++ = '.';
-        memcpy(at, digits + k + 1, (size_t)(ndigit - k - 1));
-        at += ndigit - k - 1;
+    write_digits(at, d);
+    if (d->n <= k + 1) {
+        return at + k + 1;
     }
-    return at;
+    Wide behind = ((Wide)d->last << 64 | d->next) >> (8 * k);
+    at[k + 1] = '.';
+    write_eight(at + k + 2, (uint64_t)behind);
+    write_eight(at + k + 10, (uint64_t)(behind >> 64));
+    return at + d->n + 1;
 }
 
 // d.ddde-07, at least two digits in the exponent as printf has it
-static char* add_exponent(char* at, const char* digits, int ndigit, int k)
+static inline char* add_exponent(char* at, const Digits* d, int k)
 {
-    *at++ = digits[0];
-    if (ndigit > 1) {
-        *at++ = '.';
-        memcpy(at, digits + 1, DIGITS - 1);
-        at += ndigit - 1;
-    }
+    at[0] = d->first;
+    at[1] = '.';
+    write_eight(at + 2, d->next);
+    write_eight(at + 10, d->last);
+    at += d->n > 1 ? d->n + 1 : 1;
+    uint32_t size = (uint32_t)(k < 0 ? -k : k);
     *at++ = 'e';
     *at++ = k < 0 ? '-' : '+';
-    uint32_t size = (uint32_t)(k < 0 ? -k : k);
     if (size >= 100) {
         *at++ = (char)('0' + size / 100);
     }
-    write_pair(at, size % 100);
-    return at + 2;
+    *at++ = (char)('0' + size / 10 % 10);
+    *at++ = (char)('0' + size % 10);
+    return at;
 }
 
 // By the C library: the least number of digits that reads back.
@@ -299,22 +267,24 @@ static uint64_t find_digits_slowly(double x, int* k)
 
 char* itm_number_format(char* at, double x)
 {
-    if (isnan(x)) {
-        return stpcpy(at, "nan");
+    char* start = at;
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof bits);
+    *at = '-';
+    at += bits >> 63;
+    bits &= ~(UINT64_C(1) << 63);
+    if (bits == 0) {
+        memcpy(at, "0", 2);
+        return at + 1;
     }
-    if (signbit(x)) {
-        *at++ = '-';
-        x = -x;
+    if (bits >> 52 == 0x7ff) {
+        return isnan(x) ? stpcpy(start, "nan") : stpcpy(at, "inf");
     }
-    if (x == 0.0 || isinf(x)) {
-        return stpcpy(at, x == 0.0 ? "0" : "inf");
-    }
-    char digits[DIGITS];
     int k = 0;
-    uint64_t number = x >= 0x1p-1022 ? find_digits(x, &k) : 0;
-    number = number != 0 ? number : find_digits_slowly(x, &k);
-    int ndigit = write_digits(digits, number);
-    at = k >= -4 && k < DIGITS ? place_point(at, digits, ndigit, k) : add_exponent(at, digits, ndigit, k);
+    uint64_t number = bits >> 52 != 0 ? find_digits(bits, &k) : 0;
+    number = number != 0 ? number : find_digits_slowly(fabs(x), &k);
+    Digits d = spread(number);
+    at = k >= -4 && k < DIGITS ? place_point(at, &d, k) : add_exponent(at, &d, k);
     *at = '\0';
     return at;
 }

@@ -1,6 +1,6 @@
 // Dense kernels: row-major, leading dimension a multiple of ITM_DENSE_PAD, padding
-// columns zero. The kernels are compiled twice, for the baseline and for AVX2, from the same source
-// with the same lanes and without contraction: both give the same bits, and the faster one is
+// columns zero. The kernels are compiled for the baseline, for AVX2 and for AVX-512, from the same source
+// with the same order of summation and without contraction: all give the same bits, and the fastest one is
 // chosen once per workspace.
 #ifndef ITM_MATH_DENSE_H
 #define ITM_MATH_DENSE_H
@@ -32,8 +32,9 @@ typedef struct ItmDense {
                             const int* group, const int* ngroup);
 
     // B = D A D with a diagonal D, padded with zeros; A without padding (n x n), d padded with zeros, ldb = itm_dense_pad(n). Lists the
-    // groups of B. Returns whether all is finite.
-    bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup);
+    // groups of B. Returns whether all is finite. is_listed: the groups of B are those of another matrix of n rows, the rest is zero; only
+    // these and the new groups are written.
+    bool (*scale)(double* B, int ldb, const double* A, const double* d, int n, int* group, int* ngroup, bool is_listed);
 
     // One Gauss-Seidel sweep over rows with bounds:  x_i <- clamp(x_i - w_i inv_h_i, lo_i, up_i), and w, padded, follows by the groups
     // of the rows of the symmetric A, and by eps on the diagonal
@@ -79,6 +80,7 @@ typedef struct ItmDense {
 extern const ItmDense itm_dense_baseline;
 #ifdef ITM_DENSE_HAS_AVX2
 extern const ItmDense itm_dense_avx2;
+extern const ItmDense itm_dense_avx512;
 #endif
 
 // The fastest variant for the processor we run on.

@@ -1,10 +1,11 @@
-// Source of the kernels in dense.h, included by dense_baseline.c and dense_avx2.c only, which
+// Source of the kernels in dense.h, included by dense_baseline.c, dense_avx2.c and dense_avx512.c only, which
 // define ITM_DENSE_TABLE as the name of the table to fill. Explicit lanes (four doubles) fix the
 // order of summation.
 #include "math/dense.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #ifdef __SSE2__
@@ -12,6 +13,16 @@
 #endif
 
 typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t Bits __attribute__((vector_size(32), aligned(8), may_alias));
+
+// A piece of the eight columns of a tile. No number of a tile depends on another one, so the width does not change results.
+#ifdef __AVX512F__
+typedef double Piece __attribute__((vector_size(64), aligned(8), may_alias));
+enum { PIECES = 1 };
+#else
+typedef Lanes Piece;
+enum { PIECES = 2 };
+#endif
 
 enum { PANEL = 32 };  // columns eliminated before the rest of the matrix is touched; a multiple of the padding
 
@@ -193,24 +204,77 @@ static inline bool is_any(const Lanes* v)
 #endif
 }
 
-static bool scale(double* restrict B, int ldb, const double* restrict A, const double* restrict d, int n,
-                  int* restrict group, int* restrict ngroup)
+// Four columns of a row of B. Returns whether one of them is not zero; `bad` stays zero where all are finite: 0 times anything finite is 0,
+// times anything else NaN.
+static inline bool scale_group(Lanes* restrict to, const Lanes* restrict from, double d_i, const double* restrict d_j,
+                               Lanes* bad)
 {
-    // 0 times anything finite is 0, times anything else NaN
-    Lanes nothing = {0};
-    int whole = n / 4 * 4;
+    Lanes v = *from * (d_i * *lanes(d_j));
+    *to = v;
+    *bad += 0.0 * v;
+    return is_any(&v);
+}
+
+// Whether none of eight numbers has a bit
+static inline bool is_nothing(const double* p)
+{
+    const Bits* b = (const Bits*)p;
+    Bits all = b[0] | b[1];
+#ifdef __AVX2__
+    return _mm256_testz_si256((__m256i)all, (__m256i)all);
+#else
+    return ((all[0] | all[1]) | (all[2] | all[3])) == 0;
+#endif
+}
+
+// Columns 0 .. end-1 of a row, end a multiple of 8, without those where eight in a line are zero, which are zero in `to` too. Returns the
+// number of groups.
+static inline int scale_listed(double* restrict to, const double* restrict from, double d_i, const double* restrict d,
+                               int end, int* restrict own, int size, Lanes bad[2])
+{
+    // where there is something, at the end of the list, which groups do not reach before; no branch, which nothing could foresee
+    int* at = own + size - end / 8;
+    int nat = 0, count = 0;
+    for (int j = 0; j < end; j += 8) {
+        at[nat] = j;
+        nat += !is_nothing(from + j);
+    }
+    for (int l = 0; l < nat; l++) {
+        int j = at[l];
+        own[count] = j;
+        count += scale_group((Lanes*)(to + j), lanes(from + j), d_i, d + j, &bad[0]);
+        own[count] = j + 4;
+        count += scale_group((Lanes*)(to + j + 4), lanes(from + j + 4), d_i, d + j + 4, &bad[1]);
+    }
+    return count;
+}
+
+static bool scale(double* restrict B, int ldb, const double* restrict A, const double* restrict d, int n,
+                  int* restrict group, int* restrict ngroup, bool is_listed)
+{
+    Lanes bad[2] = {{0}};  // two, so that one need not wait for the other
     for (int i = 0; i < n; i++) {
         const double* from = A + (size_t)i * (size_t)n;
         double* to = B + (size_t)i * (size_t)ldb;
         int* own = group + (size_t)i * (size_t)(ldb / 4);
         int count = 0, j = 0;
-        Lanes sum = {0};  // of this row, so that the next one does not wait for it
-        for (; j < whole; j += 4) {
-            Lanes v = *lanes(from + j) * (d[i] * *lanes(d + j));
-            *(Lanes*)(to + j) = v;
-            sum += 0.0 * v;
+        if (is_listed) {
+            for (int g = 0; g < ngroup[i]; g++) {
+                *(Lanes*)(to + own[g]) = (Lanes){0};
+            }
+            j = n / 8 * 8;
+            count = scale_listed(to, from, d[i], d, j, own, ldb / 4, bad);
+        }
+        for (; j + 8 <= n; j += 8) {
             own[count] = j;
-            count += is_any(&v);
+            count += scale_group((Lanes*)(to + j), lanes(from + j), d[i], d + j, &bad[0]);
+            own[count] = j + 4;
+            count += scale_group((Lanes*)(to + j + 4), lanes(from + j + 4), d[i], d + j + 4, &bad[1]);
+        }
+        if (j + 4 <= n) {
+            own[count] = j;
+            count += scale_group((Lanes*)(to + j), lanes(from + j), d[i], d + j, &bad[0]);
+            j += 4;
         }
         if (j < n) {
             Lanes rest = {0};
@@ -223,7 +287,7 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
             }
             Lanes v = rest * (d[i] * *lanes(d + j)) + 0.0;  // no negative zeros
             *(Lanes*)(to + j) = v;
-            sum += 0.0 * v;
+            bad[1] += 0.0 * v;
             own[count] = j;
             count += is_any(&v);
             j += 4;
@@ -232,8 +296,8 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
             *(Lanes*)(to + j) = (Lanes){0};
         }
         ngroup[i] = count;
-        nothing += sum;
     }
+    Lanes nothing = bad[0] + bad[1];
     return sum_lanes(&nothing) == 0.0;
 }
 
@@ -241,20 +305,21 @@ static bool scale(double* restrict B, int ldb, const double* restrict A, const d
 static inline void update_tile(double* restrict C, int ldc, const double* restrict A, size_t ai, size_t ak,
                                const double* restrict B, int ldb, int depth)
 {
-    Lanes c[4][2] = {{{0}}};
+    Piece c[4][PIECES] = {{{0}}};
     for (int k = 0; k < depth; k++) {
-        const double* b = B + (size_t)k * (size_t)ldb;
-        Lanes b0 = *lanes(b), b1 = *lanes(b + 4);
+        const Piece* b = (const Piece*)(B + (size_t)k * (size_t)ldb);
         for (int i = 0; i < 4; i++) {
             double a = A[(size_t)i * ai + (size_t)k * ak];
-            c[i][0] += a * b0;
-            c[i][1] += a * b1;
+            for (int l = 0; l < PIECES; l++) {
+                c[i][l] += a * b[l];
+            }
         }
     }
     for (int i = 0; i < 4; i++) {
-        Lanes* row = (Lanes*)(C + (size_t)i * (size_t)ldc);
-        row[0] -= c[i][0];
-        row[1] -= c[i][1];
+        Piece* row = (Piece*)(C + (size_t)i * (size_t)ldc);
+        for (int l = 0; l < PIECES; l++) {
+            row[l] -= c[i][l];
+        }
     }
 }
 
@@ -396,16 +461,17 @@ static int factor_band(double* A, int lda, const int* end, double* inv_u, int n,
         if (!(pivot > floor)) {
             return k;
         }
-        double scale = inv_u[k] = 1.0 / sqrt(pivot);
-        for (int j = k; j < end[k]; j++) {
-            row[j] *= scale;
-        }
+        // as L D L', because the next pivot would wait for a square root
+        double inv_pivot = 1.0 / pivot, scale = inv_u[k] = sqrt(inv_pivot);
         for (int i = k + 1; i < end[k]; i++) {
             double* other = A + (size_t)i * (size_t)lda;
-            double factor = row[i];
+            double factor = row[i] * inv_pivot;
             for (int j = i / 4 * 4; j < end[k]; j += 4) {
                 *(Lanes*)(other + j) -= factor * *lanes(row + j);
             }
+        }
+        for (int j = k; j < end[k]; j++) {
+            row[j] *= scale;
         }
     }
     return n;

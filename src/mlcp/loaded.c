@@ -32,10 +32,13 @@
 #define PATCH_SHARE 4   // most contacts of such a part: one in so many
 #define PATCH_ROUNDS 8  // of sweeps and Newton's method over it, with
 #define PATCH_SWEEPS 8  //   these sweeps at first, twice as many in the next
-#define BLOCKS_A_NODE 16   // room of the factor
-#define PAIRS_A_NODE 6     // and of the contacts that share a body
-#define WORK_A_NODE 400.0  // sum d^2 of the factor for every contact: beyond, sweeps are faster
-#define WIDE 20.0          // times that where a mechanism couples all of its contacts: sweeps do not solve that
+#define BLOCKS_A_NODE 16    // room of the factor
+#define PAIRS_A_NODE 6      // and of the contacts that share a body
+#define WORK_A_NODE 400.0   // sum d^2 of the factor for every contact: beyond, sweeps are faster
+#define WIDE 20.0           // times that where a mechanism couples all of its contacts: sweeps do not solve that
+#define SWEEP_MARGIN 4.0    // times the largest error: contacts that open faster are left out of the sweeps,
+#define NEWTON_MARGIN 10.0  //   of Newton's method, which may change velocities by more
+#define NEAR_ROUNDS 4       // of that, with those that have closed meanwhile; then nothing is left out
 #define CONTACTS_A_BODY 4
 #define SIDES_A_CONTACT 3  // two of contacts between single bodies, more of those with mechanisms
 
@@ -57,6 +60,7 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
     itm_graph_lay_out(&l->graph, arena, n, BLOCKS_A_NODE * n, 3);
     l->block = ITM_TAKE(arena, int, n);
     l->contact = ITM_TAKE(arena, int, nblock);
+    l->near = ITM_TAKE(arena, ItmSweepBlock, nblock);
     l->head = ITM_TAKE(arena, int, nnode);
     l->side_capacity = SIDES_A_CONTACT * n;
     l->sides = ITM_TAKE(arena, ItmLoadedSide, l->side_capacity);
@@ -64,6 +68,8 @@ void itm_loaded_lay_out(ItmLoaded* l, ItmArena* arena, int nblock, int nrow, int
     l->W = ITM_TAKE(arena, double, 9 * n);
     l->F = ITM_TAKE(arena, double, 9 * n);
     l->dx = ITM_TAKE(arena, double, 3 * n);
+    l->kind = ITM_TAKE(arena, signed char, nblock);
+    l->off = ITM_TAKE(arena, double, nblock);
     l->part = ITM_TAKE(arena, signed char, n);
     l->w = ITM_TAKE(arena, double, nrow);
     l->start = ITM_TAKE(arena, double, nrow);
@@ -95,18 +101,93 @@ static inline double tangent_weight(const ItmSweep* s, const ItmSweepBlock* bloc
     return a < b ? a : b;
 }
 
-// The case that a contact is in, and y unless it is open.
-static Part find_part(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x, double* y)
+// y of a contact that is not open
+static void find_y(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x, double y[3])
 {
     int i = block->first;
-    y[0] = x[i] - (l->w[i] + s->omega[i] * x[i]) * s->inv_D[i];
-    if (!(y[0] > 0.0)) {
-        return OPEN;
-    }
     double r = tangent_weight(s, block);
+    y[0] = x[i] - (l->w[i] + s->omega[i] * x[i]) * s->inv_D[i];
     y[1] = x[i + 1] - r * l->w[i + 1];
     y[2] = x[i + 2] - r * l->w[i + 2];
-    return itm_friction_length(y + 1) <= mu_of(s, block) * y[0] ? STICKS : SLIPS;
+}
+
+static Part find_part(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x)
+{
+    double y[3];
+    find_y(l, s, block, x, y);
+    return !(y[0] > 0.0) ? OPEN : itm_friction_length(y + 1) <= mu_of(s, block) * y[0] ? STICKS : SLIPS;
+}
+
+// How far a contact is off, as sweeps find it (itm_sweep_measure), and the row that is farthest.
+static double find_off(const ItmLoaded* l, const ItmSweep* s, const ItmSweepBlock* block, const double* x, int* row)
+{
+    int first = block->first;
+    double y[3], most = 0.0;
+    for (int i = 0; i < 3; i++) {
+        y[i] = x[first + i] - (l->w[first + i] + s->omega[first + i] * x[first + i]) * s->inv_D[first + i];
+    }
+    y[0] = y[0] < 0.0 ? 0.0 : y[0];
+    itm_friction_project_disc(y + 1, x[first] > 0.0 ? mu_of(s, block) * x[first] : 0.0);
+    for (int i = 0; i < 3; i++) {
+        double size = fabs(y[i] - x[first + i]) / s->inv_D[first + i];
+        if (!(size <= most)) {
+            most = size;
+            *row = first + i;
+        }
+    }
+    return most;
+}
+
+// Y z of one row
+static inline double read_row(const ItmSweep* s, const ItmSweepBlock* block, int i)
+{
+    const double* y = block->Y + 6 * block->nnode * i;
+    double sum = 0.0;
+    for (int k = 0; k < block->nnode; k++) {
+        sum += itm_pair_dot(y + 6 * k, s->z + 6 * block->node[k], 6);
+    }
+    return sum;
+}
+
+// Whether a contact carries nothing and opens. Its tangents have no velocities then: no law uses them.
+static inline bool is_idle(const double* w, const double* x, int i)
+{
+    return w[i] >= 0.0 && x[i] == 0.0 && x[i + 1] == 0.0 && x[i + 2] == 0.0;
+}
+
+// Velocities that belong to s->z, case and error of every contact, in one pass. Returns the largest error.
+static double look(ItmLoaded* l, const ItmSweep* s, const double* x)
+{
+    double most = 0.0;
+    l->worst_row = s->blocks[0].first;
+    l->has_new = false;
+    for (int k = 0; k < s->nblock; k++) {
+        const ItmSweepBlock* block = &s->blocks[k];
+        int first = block->first, row = first;
+        l->w[first] = s->b[first] + read_row(s, block, 0);
+        if (is_idle(l->w, x, first)) {
+            l->kind[k] = OPEN;
+            l->off[k] = 0.0;
+            continue;
+        }
+        l->w[first + 1] = s->b[first + 1] + read_row(s, block, 1);
+        l->w[first + 2] = s->b[first + 2] + read_row(s, block, 2);
+        l->kind[k] = (signed char)find_part(l, s, block, x);
+        l->has_new = l->has_new || (l->kind[k] != OPEN && (l->n == 0 || l->contact[k] == ITM_NONE));
+        l->off[k] = find_off(l, s, block, x, &row);
+        if (!(l->off[k] <= most)) {
+            most = l->off[k];
+            l->worst_row = row;
+        }
+    }
+    return most;
+}
+
+// The same after x has changed.
+static double look_again(ItmLoaded* l, ItmSweep* s, const double* x)
+{
+    itm_sweep_set_velocities(s, x);
+    return look(l, s, x);
 }
 
 // ---------------------------------------------------------------------------- contacts and pairs
@@ -164,15 +245,14 @@ static bool add_contact(ItmLoaded* l, const ItmSweep* s, int c)
 }
 
 // The contacts that are not open: their graph and its order of elimination. false: the factor would be too large.
-static bool build(ItmLoaded* l, const ItmSweep* s, const double* x)
+static bool build(ItmLoaded* l, const ItmSweep* s)
 {
-    double y[3];
     l->n = l->npair = l->nside = 0;
     l->is_wide = false;
     for (int k = 0; k < s->nblock; k++) {
         const ItmSweepBlock* block = &s->blocks[k];
         l->is_wide = l->is_wide || block->nnode > 2;
-        bool is_open = find_part(l, s, block, x, y) == OPEN;
+        bool is_open = l->kind[k] == OPEN;
         for (int i = 0; i < block->nnode; i++) {
             l->head[block->node[i]] = ITM_NONE;
         }
@@ -224,7 +304,7 @@ static Part linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, in
     const ItmSweepBlock* block = &s->blocks[l->block[c]];
     int first = block->first;
     double y[3], *right = l->dx + 3 * c;
-    Part part = find_part(l, s, block, x, y);
+    Part part = (Part)l->kind[l->block[c]];
     memset(E, 0, 9 * sizeof(double));
     memset(F, 0, 9 * sizeof(double));
     if (part == OPEN) {
@@ -237,6 +317,7 @@ static Part linearise(const ItmLoaded* l, const ItmSweep* s, const double* x, in
     double w_n = l->w[first] + s->omega[first] * x[first];
     F[0] = 1.0;
     if (part == SLIPS) {
+        find_y(l, s, block, x, y);
         linearise_slip(E, F, right, y, x + first, w_n, mu_of(s, block), tangent_weight(s, block));
         return part;
     }
@@ -294,31 +375,19 @@ static bool set_right(const ItmLoaded* l, const ItmSweep* s, const double* x)
 
 // ---------------------------------------------------------------------------- iteration
 
-// Whether there are closed contacts without an unknown.
-static bool has_new(const ItmLoaded* l, const ItmSweep* s, const double* x)
-{
-    double y[3];
-    for (int k = 0; k < s->nblock; k++) {
-        if ((l->n == 0 || l->contact[k] == ITM_NONE) && find_part(l, s, &s->blocks[k], x, y) != OPEN) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Contacts that are open lose their impulses: they are to have no unknowns.
 static void clear_open(ItmLoaded* l, ItmSweep* s, double* x)
 {
     bool is_any = false;
     for (int k = 0; k < s->nblock; k++) {
-        double y[3], *x_k = x + s->blocks[k].first;
-        if ((x_k[0] != 0.0 || x_k[1] != 0.0 || x_k[2] != 0.0) && find_part(l, s, &s->blocks[k], x, y) == OPEN) {
+        double* x_k = x + s->blocks[k].first;
+        if (l->kind[k] == OPEN && (x_k[0] != 0.0 || x_k[1] != 0.0 || x_k[2] != 0.0)) {
             x_k[0] = x_k[1] = x_k[2] = 0.0;
             is_any = true;
         }
     }
     if (is_any) {
-        itm_sweep_multiply(s, x, l->w);
+        look_again(l, s, x);
     }
 }
 
@@ -326,10 +395,10 @@ static void clear_open(ItmLoaded* l, ItmSweep* s, double* x)
 // false: it cannot be made.
 static bool take_step(ItmLoaded* l, ItmSweep* s, double* x, bool keeps_factor)
 {
-    bool is_new = has_new(l, s, x);
+    bool is_new = l->has_new;
     if (is_new) {
         clear_open(l, s, x);
-        if (!build(l, s, x)) {
+        if (!build(l, s)) {
             return false;
         }
     }
@@ -344,19 +413,18 @@ static bool take_step(ItmLoaded* l, ItmSweep* s, double* x, bool keeps_factor)
             x_c[i] += l->dx[3 * c + i];
         }
     }
-    itm_sweep_multiply(s, x, l->w);
     return true;
 }
 
-// Impulses that all bounds allow
-static void make_feasible(ItmLoaded* l, ItmSweep* s, double* x)
+// Impulses that all bounds allow. Returns the largest error.
+static double make_feasible(ItmLoaded* l, ItmSweep* s, double* x)
 {
     for (int k = 0; k < s->nblock; k++) {
         double* x_k = x + s->blocks[k].first;
         x_k[0] = fmax(0.0, x_k[0]);
         itm_friction_project_disc(x_k + 1, mu_of(s, &s->blocks[k]) * x_k[0]);
     }
-    itm_sweep_multiply(s, x, l->w);
+    return look_again(l, s, x);
 }
 
 // Pairs of sweeps where contacts are off by `least` or more: that decides between cases which Newton's method takes in turn.
@@ -364,8 +432,14 @@ static void repair(ItmLoaded* l, ItmSweep* s, double* x, double least, int pairs
 {
     make_feasible(l, s, x);
     for (int done = 0; done < pairs; done += AT_ONCE) {
-        itm_sweep_repair(s, x, l->w, least, pairs - done < AT_ONCE ? pairs - done : AT_ONCE);
-        itm_sweep_read(s, x, l->w, false);
+        s->nvisited = 0;
+        for (int k = 0; k < s->nblock; k++) {
+            if (l->off[k] >= least) {
+                s->visited[s->nvisited++] = k;
+            }
+        }
+        itm_sweep_repair(s, x, pairs - done < AT_ONCE ? pairs - done : AT_ONCE);
+        look(l, s, x);
     }
 }
 
@@ -374,13 +448,6 @@ static void copy_rows(const ItmSweep* s, double* to, const double* from)
     for (int k = 0; k < s->nblock; k++) {
         memcpy(to + s->blocks[k].first, from + s->blocks[k].first, sizeof(double) * (size_t)s->blocks[k].nrow);
     }
-}
-
-// Residual of the impulses x, with l->w of them.
-static double measure(ItmLoaded* l, ItmSweep* s, const double* x, double scale, int* worst_row)
-{
-    itm_sweep_multiply(s, x, l->w);
-    return itm_sweep_measure(s, l->w, x, worst_row) / scale;
 }
 
 // ---------------------------------------------------------------------------- parts of a problem
@@ -402,12 +469,12 @@ static bool add_to_patch(ItmLoadedPatch* patch, int k)
 }
 
 // Contacts that are off by `least` or more and loaded ones around them. false: too many.
-static bool gather_patch(ItmLoadedPatch* patch, const ItmLoaded* l, const ItmSweep* s, const double* x, double least)
+static bool gather_patch(ItmLoadedPatch* patch, const ItmLoaded* l, const ItmSweep* s, double least)
 {
     memset(patch->is_in, 0, sizeof(bool) * (size_t)s->nblock);
     patch->n = 0;
     for (int k = 0; k < s->nblock; k++) {
-        if (itm_sweep_measure_block(s, &s->blocks[k], l->w, x) >= least && !add_to_patch(patch, k)) {
+        if (l->off[k] >= least && !add_to_patch(patch, k)) {
             return false;
         }
     }
@@ -432,11 +499,12 @@ static bool gather_patch(ItmLoadedPatch* patch, const ItmLoaded* l, const ItmSwe
 static bool solve_patch(ItmLoadedPatch* patch, ItmLoaded* l, ItmSweep* s, double* x, double now, double scale,
                         double tolerance)
 {
-    if (!gather_patch(patch, l, s, x, fmax(tolerance, NEAR * now) * scale)) {
+    if (!gather_patch(patch, l, s, fmax(tolerance, NEAR * now) * scale)) {
         return false;
     }
     ItmSweep* part = &patch->sweep;
     itm_sweep_extract(part, s, patch->block, patch->n, x);
+    itm_sweep_prepare(part, part->x);
     ItmSweepResult result = iterate(&patch->newton, NULL, part, part->x, scale, tolerance);
     for (int round = 0; round < PATCH_ROUNDS && result.residual > tolerance; round++) {
         itm_sweep_solve(part, part->x, tolerance, PATCH_SWEEPS << round);
@@ -454,13 +522,12 @@ static bool solve_patch(ItmLoadedPatch* patch, ItmLoaded* l, ItmSweep* s, double
 static double settle(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double now, double scale,
                      double tolerance, int* pairs)
 {
-    int worst_row;
     for (int k = 0; k < MOST_PATCHES && patch != NULL; k++) {
         double last = now;
         if (!solve_patch(patch, l, s, x, now, scale, tolerance)) {
             break;
         }
-        now = measure(l, s, x, scale, &worst_row);
+        now = look_again(l, s, x) / scale;
         if (k + 1 == MOST_PATCHES || now <= tolerance || !(now <= 0.5 * last)) {
             return now;
         }
@@ -475,18 +542,17 @@ static ItmSweepResult iterate(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, 
                               double tolerance)
 {
     ItmSweepResult result = {0};
-    itm_sweep_prepare(s, x);
-    result.residual = measure(l, s, x, scale, &result.worst_row);
+    l->n = 0;
+    result.residual = look_again(l, s, x) / scale;
+    result.worst_row = l->worst_row;
     copy_rows(s, l->start, x);
     double now = result.residual, best = INFINITY;
     int pairs = FIRST_PAIRS, idle = 0;
     bool is_fast = false;
-    l->n = 0;
     while (now > tolerance && idle < MOST_IDLE && result.sweeps < MAX_STEPS && take_step(l, s, x, is_fast)) {
-        int worst_row;
         double last = now;
         result.sweeps++;
-        now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
+        now = look_again(l, s, x) / scale;
         idle = now < 0.5 * best ? 0 : idle + 1;
         best = fmin(best, now);
         is_fast = now <= FAST * last;
@@ -495,34 +561,81 @@ static ItmSweepResult iterate(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, 
         }
     }
     if (result.sweeps > 0) {
-        int worst_row;
-        make_feasible(l, s, x);
-        now = itm_sweep_measure(s, l->w, x, &worst_row) / scale;
+        now = make_feasible(l, s, x) / scale;
         if (now < result.residual) {
             result.residual = now;
-            result.worst_row = worst_row;
+            result.worst_row = l->worst_row;
         } else {
             copy_rows(s, x, l->start);
-            itm_sweep_multiply(s, x, l->w);
+            itm_sweep_set_velocities(s, x);
         }
     }
     return result;
 }
 
-ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance)
+// Leave out contacts that carry nothing and open at `margin` or faster.
+static void narrow(ItmLoaded* l, ItmSweep* s, const double* x, double margin)
 {
-    double scale = 1.0 + itm_sweep_prepare(s, x);
-    int worst_row;
-    if (s->nblock >= COLD_FROM && measure(l, s, x, scale, &worst_row) > COLD) {
-        int sweeps = s->nblock / CONTACTS_A_SWEEP;
-        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
-    }
-    ItmSweepResult result = iterate(l, patch, s, x, scale, tolerance);
-    itm_sweep_read(s, x, l->w, true);
+    const ItmSweepBlock* all = s->blocks;
+    int n = 0;
     for (int k = 0; k < s->nblock; k++) {
-        for (int i = s->blocks[k].first; i < s->blocks[k].first + s->blocks[k].nrow; i++) {
-            s->change[i] = l->w[i] - s->b[i];
+        int i = all[k].first;
+        if (!(l->w[i] >= margin) || x[i] != 0.0 || x[i + 1] != 0.0 || x[i + 2] != 0.0) {
+            l->near[n++] = all[k];
         }
     }
+    s->blocks = l->near;
+    s->nblock = n;
+}
+
+// Back to all n contacts. Returns the relative residual.
+static double widen(ItmLoaded* l, ItmSweep* s, ItmSweepBlock* all, int n, const double* x, double scale)
+{
+    s->blocks = all;
+    s->nblock = n;
+    l->n = 0;
+    return look(l, s, x) / scale;
+}
+
+// Y z of all rows, also the tangents of contacts that are idle.
+static void set_change(const ItmLoaded* l, ItmSweep* s, const double* x)
+{
+    for (int k = 0; k < s->nblock; k++) {
+        int first = s->blocks[k].first;
+        bool is_read = !is_idle(l->w, x, first);
+        for (int i = 0; i < 3; i++) {
+            bool has_w = is_read || i == 0;
+            s->change[first + i] = has_w ? l->w[first + i] - s->b[first + i] : read_row(s, &s->blocks[k], i);
+        }
+    }
+}
+
+ItmSweepResult itm_loaded_solve(ItmLoaded* l, ItmLoadedPatch* patch, ItmSweep* s, double* x, double tolerance)
+{
+    ItmSweepBlock* all = s->blocks;
+    int nall = s->nblock;
+    double scale = 1.0 + itm_sweep_prepare(s, x), off = widen(l, s, all, nall, x, scale);
+    if (nall >= COLD_FROM && off > COLD) {
+        int sweeps = nall / CONTACTS_A_SWEEP;
+        narrow(l, s, x, SWEEP_MARGIN * off * scale);
+        itm_sweep_solve(s, x, tolerance, sweeps > LEAST_SWEEPS ? sweeps : LEAST_SWEEPS);
+        off = widen(l, s, all, nall, x, scale);
+    }
+    ItmSweepResult result = {0};
+    bool is_done = false;
+    for (int round = 0; !is_done; round++) {
+        int before = result.sweeps;
+        bool is_last = round == NEAR_ROUNDS;
+        narrow(l, s, x, is_last ? INFINITY : NEWTON_MARGIN * off * scale);
+        if (s->nblock > 0) {
+            result = iterate(l, patch, s, x, scale, tolerance);
+            result.sweeps += before;
+        }
+        off = widen(l, s, all, nall, x, scale);
+        is_done = is_last || off <= tolerance || off <= result.residual;
+    }
+    result.residual = off;
+    result.worst_row = l->worst_row;
+    set_change(l, s, x);
     return result;
 }

@@ -27,6 +27,7 @@ typedef struct ItmLoaded {
     int      contact_capacity, pair_capacity;
     int*     block;        // of the problem                                    (n)
     int*     contact;      // of a block of the problem, or ITM_NONE            (blocks)
+    ItmSweepBlock* near;   // blocks that carry load or open slowly             (blocks)
     bool     is_wide;      // contacts on more than two nodes are among them
     int      nside, side_capacity;
     int*     head;         // last of the sides of contacts at a node            (nodes)
@@ -35,6 +36,10 @@ typedef struct ItmLoaded {
     double*  W;            // 3 x 3 of a contact with itself                    (n)
     double*  F;            // derivative of the law by the velocities, 3 x 3    (n)
     signed char* part;     // case of its row in the factor                     (n)
+    signed char* kind;     // case that a contact is in                         (blocks)
+    double*  off;          // how far it is off its law, m/s                    (blocks)
+    int      worst_row;    // of the contact that is off farthest
+    bool     has_new;      // closed contacts are without an unknown
     double*  dx;           // right side, then step                             (3 n)
     double*  w;            // velocities                                        (rows)
     double*  start;        // impulses of the start                             (rows)

@@ -469,6 +469,9 @@ ItmStatus itm_mlcp_solve(ItmMlcpWorkspace* workspace, ItmMlcpResult* result, con
     if (status != ITM_OK) {
         return status;
     }
+    if (itm_direct_solve(result, problem, options)) {
+        return ITM_OK;
+    }
     ItmMlcpInfo info = {.outcome = ITM_MLCP_UNSUITABLE, .solver = options->solver, .residual = INFINITY};
     if (!itm_mlcp_scale(workspace, problem)) {
         return itm_mlcp_check_matrix(problem, error);

@@ -34,14 +34,15 @@ typedef struct Pivoting {
     const ItmDense* dense;
     ItmMlcpInfo* info;
     int n, ld;
-    double eps;      // proximal weight
-    double* U;       // H_zz + eps = U'U, in the order of `active`      (m x ld)
-    int m;           // active rows
-    int* active;     // position -> row                                (m)
-    int* tight;      // the other rows                                 (n - m)
-    int* moved;      // rows that break their condition                (n)
-    int nfree;       // the first of them that never leave
-    int* end;        // banded H: column behind the last of a row of U  (m)
+    double eps;   // proximal weight
+    double* U;    // H_zz + eps = U'U, in the order of `active`      (m x ld)
+    int m;        // active rows
+    int* active;  // position -> row                                (m)
+    int* tight;   // the other rows                                 (n - m)
+    int* moved;   // rows that break their condition                (n)
+    int nfree;    // the first of them that never leave
+    int*
+        end;  // banded H: column behind the last of a row of U  (m); sparse: places of active rows, while they are gathered (ld)
     double* inv_u;   // 1 / U_kk                                       (m)
     double* base;    // x of the proximal step                         (n)
     double* w_base;  // H base + b                                     (n)
@@ -119,11 +120,10 @@ static int factor_active_band(Pivoting* p)
     return p->dense->factor_band(p->U, p->ld, p->end, p->inv_u, p->m, 1e-3 * p->eps);
 }
 
-static int factor_active_dense(Pivoting* p)
+static void gather_dense(Pivoting* p)
 {
-    const double* H = p->ws->s.H;
     for (int k = 0; k < p->m; k++) {
-        const double* from = H + (size_t)p->active[k] * (size_t)p->ld;
+        const double* from = p->ws->s.H + (size_t)p->active[k] * (size_t)p->ld;
         double* to = p->U + (size_t)k * (size_t)p->ld;
         for (int j = k; j < p->m; j++) {
             to[j] = from[p->active[j]];
@@ -131,7 +131,43 @@ static int factor_active_dense(Pivoting* p)
         for (int j = p->m; j < itm_dense_pad(p->m); j++) {
             to[j] = 0.0;
         }
-        to[k] += p->eps;
+    }
+}
+
+// The same from the groups of the rows. What is left of the diagonal is of no use: there go the columns of tight rows, too.
+static void gather_groups(Pivoting* p)
+{
+    const ItmMlcpScaled* s = &p->ws->s;
+    int* place = p->end;
+    memset(place, 0, (size_t)p->ld * sizeof *place);
+    for (int k = 0; k < p->m; k++) {
+        place[p->active[k]] = k;
+    }
+    for (int k = 0; k < p->m; k++) {
+        int i = p->active[k];
+        const double* from = s->H + (size_t)i * (size_t)p->ld;
+        const int* group = s->group + (size_t)i * (size_t)(p->ld / 4);
+        double* to = p->U + (size_t)k * (size_t)p->ld;
+        int first = k / 8 * 8;
+        memset(to + first, 0, (size_t)(itm_dense_pad(p->m) - first) * sizeof *to);
+        for (int g = 0; g < s->ngroup[i]; g++) {
+            for (int j = group[g]; j < group[g] + 4; j++) {
+                to[place[j]] = from[j];
+            }
+        }
+        to[k] = from[i];  // once more: columns of tight rows go to the first
+    }
+}
+
+static int factor_active_dense(Pivoting* p)
+{
+    if (p->ws->s.is_sparse) {
+        gather_groups(p);
+    } else {
+        gather_dense(p);
+    }
+    for (int k = 0; k < p->m; k++) {
+        p->U[(size_t)k * (size_t)p->ld + (size_t)k] += p->eps;
     }
     p->info->work += (double)p->m * p->m * p->m / 6.0;
     return p->dense->factor_cholesky(p->U, p->ld, p->m, 1e-3 * p->eps);

@@ -1,5 +1,7 @@
 #include "mlcp/row.h"
 
+#include "mlcp/impacts.h"
+
 #include <string.h>
 
 #define MOST_CORRECTION 0.01  // m, rad: penetration undone in one step, at most
@@ -13,8 +15,7 @@ static double start_offset(const ItmRow* row, const ItmRowStep* step)
     return (step->h * row->bias_share - step->ahead) * row->bias - row->reference;
 }
 
-// The gap of which a step may use up what is open; that of rounding is none.
-static double get_gap(const ItmRow* row)
+double itm_row_get_gap(const ItmRow* row)
 {
     return itm_row_is_rigid(row) && row->gap > 0.0 ? itm_row_get_open(row) : row->gap;
 }
@@ -32,7 +33,7 @@ double itm_row_compute_offset(const ItmRow* row, const ItmRowStep* step)
     if (step->feeds_gaps_back && is_rigid) {
         return offset + itm_row_feed_gap(row->gap, h, row->gap < 0.0 ? step->feed_time : 0.0);
     }
-    double gap = get_gap(row);
+    double gap = itm_row_get_gap(row);
     double gamma = gap > 0.0 ? 1.0 : is_rigid ? 0.0 : h * K / (h * K + D);
     return offset + gamma * gap / h;
 }
@@ -43,8 +44,7 @@ static double bounce_offset(const ItmRow* row, const ItmRowStep* step)
     return start_offset(row, step) + row->restitution * row->rate;
 }
 
-// Rate at which the gap goes over the step, where bounces are placed, A v being w at its end.
-static double compute_way(const ItmRow* row, const ItmRowStep* step, double w)
+double itm_row_compute_way(const ItmRow* row, const ItmRowStep* step, double w)
 {
     return (step->uses_mean ? 0.5 * (row->rate + w) : w) + start_offset(row, step);
 }
@@ -56,11 +56,13 @@ void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free)
         return;
     }
     // closing as the row without bounce sees it, or that would brake before the bounce
-    row->is_bouncing = get_gap(row) + step->h * (step->places_hits ? compute_way(row, step, w_free) : w_free) <= 0.0;
+    row->is_bouncing =
+        itm_row_get_gap(row) + step->h * (step->places_hits ? itm_row_compute_way(row, step, w_free) : w_free) <= 0.0;
     if (row->is_bouncing) {
         row->offset = bounce_offset(row, step);
     } else if (step->places_hits && step->uses_mean) {
-        row->offset = 2.0 * (start_offset(row, step) + get_gap(row) / step->h) + row->rate;  // nor does the mean
+        row->offset =
+            2.0 * (start_offset(row, step) + itm_row_get_gap(row) / step->h) + row->rate;  // nor does the mean
     }
 }
 
@@ -75,25 +77,23 @@ double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_
     return w_free + (s - get_place(step)) * (w_free - row->rate_mid) / step->since;
 }
 
-double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free)
+double itm_row_compute_share(const ItmRowStep* step, double s)
 {
-    double gap = get_gap(row), h = step->h, r = itm_row_compute_rate(row, step, w_free, 0.0);
-    double mean = compute_way(row, step, w_free), a = 2.0 * (mean - r) / h;
-    if (gap + h * mean > 0.0) {
-        return INFINITY;
-    }
-    return gap > 0.0 ? fmin(h, 2.0 * row->gap / (sqrt(fmax(0.0, r * r - 2.0 * a * row->gap)) - r)) : 0.0;
+    return 0.5 + (s - get_place(step)) / step->since;
 }
 
 // ---------------------------------------------------------------------------- solving
 
 void itm_row_lay_out(ItmRowProblem* p, ItmArena* arena, int n)
 {
-    double** reals[] = {&p->v_free, &p->lo, &p->up, &p->x, &p->v, &p->b, &p->w, &p->before, &p->x_other, &p->v_other};
+    double** reals[] = {&p->v_free, &p->lo,     &p->up,       &p->x,        &p->v,       &p->b,
+                        &p->w,      &p->before, &p->x_other,  &p->v_other,  &p->v_start, &p->offset,
+                        &p->x_last, &p->v_last, &p->x_bounce, &p->v_bounce, &p->way};
     for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
         *reals[i] = ITM_TAKE(arena, double, n);
     }
     p->state = ITM_TAKE(arena, signed char, n);
+    p->part = ITM_TAKE(arena, signed char, n);
 }
 
 double itm_row_find_contradiction(const ItmRowProblem* p, double h)
@@ -107,9 +107,23 @@ double itm_row_find_contradiction(const ItmRowProblem* p, double h)
     return most;
 }
 
-// One MLCP: w = H x + v_free + offset, and the velocities behind it, v = w - offset - Omega x.
-static ItmStatus solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
-                       ItmRowSolves* solves, ItmError* error)
+// What a solve took beside those before.
+static void note_solve(ItmRowSolves* solves, const ItmMlcpInfo* info)
+{
+    ItmMlcpInfo* last = &solves->info[1];
+    if (solves->n < 2) {
+        solves->info[solves->n++] = *info;
+        return;
+    }
+    bool is_worse =
+        info->outcome > last->outcome || (info->outcome == last->outcome && info->residual > last->residual);
+    int iterations = last->iterations + info->iterations;
+    *last = is_worse ? *info : *last;
+    last->iterations = iterations;
+}
+
+ItmStatus itm_row_solve_once(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
+                             ItmRowSolves* solves, ItmError* error)
 {
     ItmMlcpProblem problem = {.n = p->n,
                               .H = p->H,
@@ -134,9 +148,15 @@ static ItmStatus solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, cons
         p->v[i] = p->w[i] - row->offset - row->omega * p->x[i];
     }
     if (status == ITM_OK) {
-        solves->info[solves->n++] = result.info;
+        note_solve(solves, &result.info);
     }
     return status;
+}
+
+double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double work, double closing)
+{
+    bool should_bounce = itm_row_is_unilateral(row) && itm_row_is_rigid(row) && closing < -step->restitution_speed;
+    return should_bounce ? row->restitution * row->restitution * fmax(0.0, -work) : 0.0;
 }
 
 // Work of the impulses x with the mean of the row velocities before and after the step, x . (w + v) / 2: what the energy balance takes
@@ -167,10 +187,7 @@ static double curvature_of(const ItmRowProblem* p)
     return sum;
 }
 
-// How far to go from a solution without bounces to one with them, 0 .. 1, where impulses do the work `without` and `with`, half the
-// product of the changes of impulses and rates is `curvature` (not negative), and the work must not exceed `allowed` >= `without`:
-// without + t slope + t^2 curvature = allowed, the larger root.
-static double share_bounce(double without, double with, double curvature, double allowed)
+double itm_row_share_bounce(double without, double with, double curvature, double allowed)
 {
     double slope = with - without - curvature, room = fmax(0.0, allowed - without);
     double root = sqrt(fmax(0.0, slope * slope + 4.0 * curvature * room));
@@ -190,143 +207,25 @@ static bool has_bounce(const ItmRowProblem* p)
     return false;
 }
 
-// Friction of rows that bounce goes to the end of the list. Returns how much there is of the others.
-static int part_couplings(const ItmRowProblem* p)
-{
-    int n = 0;
-    for (int k = 0; k < p->ncoupling; k++) {
-        ItmMlcpContact coupling = p->couplings[k];
-        if (!itm_row_get(p, coupling.normal)->is_bouncing) {
-            p->couplings[k] = p->couplings[n];
-            p->couplings[n++] = coupling;
-        }
-    }
-    return n;
-}
-
-// Bounds of the rows that bounce and of their friction, from coupling n on: those of the rows, or none but zero.
-static void bound_hits(const ItmRowProblem* p, int n, bool is_in)
-{
-    for (int i = 0; i < p->n; i++) {
-        const ItmRow* row = itm_row_get(p, i);
-        if (row->is_bouncing) {
-            p->lo[i] = is_in ? row->lo : 0.0;
-            p->up[i] = is_in ? row->up : 0.0;
-            p->x[i] = 0.0;
-            p->state[i] = is_in ? ITM_ROW_ACTIVE : ITM_ROW_LO;
-        }
-    }
-    for (int k = 2 * n; k < 2 * p->ncoupling; k++) {
-        int i = p->couplings[k / 2].tangent[k % 2];
-        if (i != ITM_NONE) {
-            p->lo[i] = is_in ? itm_row_get(p, i)->lo : 0.0;
-            p->up[i] = is_in ? itm_row_get(p, i)->up : 0.0;
-            p->x[i] = 0.0;
-        }
-    }
-}
-
-// The step without the rows that bounce: impulses x0 and rates w0 into x_other and v_other.
-static ItmStatus solve_without_hits(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
-                                    ItmRowSolves* solves, ItmError* error)
-{
-    ItmRowProblem others = *p;
-    others.ncoupling = part_couplings(p);
-    bound_hits(p, others.ncoupling, false);
-    ItmStatus status = solve(&others, workspace, options, solves, error);
-    memcpy(p->x_other, p->x, sizeof(double) * (size_t)p->n);
-    memcpy(p->v_other, p->v, sizeof(double) * (size_t)p->n);
-    bound_hits(p, others.ncoupling, true);
-    return status;
-}
-
-// When the first of the rows that bounce closes, and the offsets of all of them for a bounce at that time. INFINITY: one does not close, or
-// would close again in the same step.
-static double place_hits(const ItmRowProblem* p, const ItmRowStep* step)
-{
-    double s = INFINITY, latest = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        const ItmRow* row = itm_row_get(p, i);
-        if (row->is_bouncing) {
-            double time = itm_row_find_hit(row, step, p->v_other[i]);
-            s = fmin(s, time);
-            latest = fmax(latest, time);
-        }
-    }
-    for (int i = 0; i < p->n && latest < INFINITY; i++) {
-        ItmRow* row = itm_row_get(p, i);
-        if (row->is_bouncing) {
-            double change = -(1.0 + row->restitution) * itm_row_compute_rate(row, step, p->v_other[i], s);
-            double end = get_gap(row) + step->h * compute_way(row, step, p->v_other[i]) + (step->h - s) * change;
-            row->offset = -p->v_other[i] - change;
-            latest = end < -ITM_ROW_SLOP ? INFINITY : latest;
-        }
-    }
-    return latest < INFINITY ? s : INFINITY;
-}
-
-// Work of the impacts at time s, motors left out; size: the sum without cancellation.
-static double impact_of(const ItmRowProblem* p, const ItmRowStep* step, double s, double* size)
+// Energy that open rows took which should have bounced, had they not been kept from closing by the end of the step.
+static double sum_losses(const ItmRowProblem* p, const ItmRowStep* step)
 {
     double sum = 0.0;
-    *size = 0.0;
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
-        double c = itm_row_compute_rate(row, step, p->v_other[i], s), dx = p->x[i] - p->x_other[i];
-        double dw = p->v[i] - p->v_other[i];
-        if (row->kind != ITM_BOUND_MOTOR) {
-            sum += dx * (c + 0.5 * dw);
-            *size += fabs(dx) * (fabs(c) + 0.5 * fabs(dw));
+        if (row->restitution > 0.0 && !row->is_bouncing && !row->is_held && itm_row_get_gap(row) > 0.0) {
+            double closing = p->v[i] - p->H[(size_t)i * (size_t)(p->n + 1)] * p->x[i];
+            sum += itm_row_compute_loss(row, step, 0.5 * p->x[i] * (row->rate + p->v[i]), closing);
         }
     }
     return sum;
-}
-
-// Where and with which works the impulses act late, c being the rates of w0 at time s and k the share of w0 - rate in c - (rate + w0) / 2:
-//   x0 ((rate + w1) / 2 - k (w1 - w0)) + (x1 - x0) (c + (w1 - w0) / 2)
-// Those of x0 act evenly, also along what the impacts add to the way.
-static void note_hits(const ItmRowProblem* p, const ItmRowStep* step, double s)
-{
-    double k = 0.5 + (s - get_place(step)) / step->since;
-    for (int i = 0; i < p->n; i++) {
-        ItmRow* row = itm_row_get(p, i);
-        double w0 = p->v_other[i], dx = p->x[i] - p->x_other[i], dw = p->v[i] - w0;
-        double c = itm_row_compute_rate(row, step, w0, s);
-        row->hit = dx;
-        row->late = s * dx;
-        row->late_work = dx * (c - 0.5 * (row->rate + w0)) - k * p->x_other[i] * dw;
-    }
-}
-
-// Bounces at the time of the first hit. False: not possible, or not without adding energy.
-static bool solve_hits(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
-                       const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
-{
-    for (int i = 0; i < p->n; i++) {
-        const ItmRow* row = itm_row_get(p, i);
-        if (itm_row_is_unilateral(row) && !itm_row_is_rigid(row)) {
-            return false;
-        }
-    }
-    if (solve_without_hits(p, workspace, options, solves, error) != ITM_OK) {
-        return false;
-    }
-    double size, s = place_hits(p, step);
-    if (!(s < INFINITY) || solve(p, workspace, options, solves, error) != ITM_OK) {
-        return false;
-    }
-    bool is_lossy = impact_of(p, step, s, &size) <= options->tolerance * size;
-    if (is_lossy) {
-        note_hits(p, step, s);
-    }
-    return is_lossy;
 }
 
 static ItmStatus solve_at_start(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, const ItmMlcpOptions* options,
                                 const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
 {
     solves->n = 0;
-    ItmStatus status = solve(p, workspace, options, solves, error);
+    ItmStatus status = itm_row_solve_once(p, workspace, options, solves, error);
     if (status != ITM_OK || !has_bounce(p)) {
         return status;
     }
@@ -342,10 +241,10 @@ static ItmStatus solve_at_start(const ItmRowProblem* p, ItmMlcpWorkspace* worksp
         ItmRow* row = itm_row_get(p, i);
         row->offset = itm_row_compute_offset(row, step);
     }
-    status = solve(p, workspace, options, solves, error);
+    status = itm_row_solve_once(p, workspace, options, solves, error);
     // both are admissible, and so is everything between, the admissible set being convex
     double without = work_of(p, p->x, p->v, &size0);
-    double share = share_bounce(without, with, curvature_of(p), fmax(allowed, without));
+    double share = itm_row_share_bounce(without, with, curvature_of(p), fmax(allowed, without));
     for (int i = 0; i < p->n && status == ITM_OK; i++) {
         p->x[i] += share * (p->x_other[i] - p->x[i]);
         p->v[i] += share * (p->v_other[i] - p->v[i]);
@@ -357,8 +256,9 @@ ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, con
                         const ItmRowStep* step, ItmRowSolves* solves, ItmError* error)
 {
     *solves = (ItmRowSolves){0};
-    if (step->places_hits && has_bounce(p)) {
-        if (solve_hits(p, workspace, options, step, solves, error)) {
+    bool is_any = has_bounce(p);
+    if (step->places_hits && is_any) {
+        if (itm_impacts_solve(p, workspace, options, step, solves, error)) {
             return ITM_OK;
         }
         for (int i = 0; i < p->n; i++) {
@@ -366,7 +266,9 @@ ItmStatus itm_row_solve(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, con
             row->offset = row->is_bouncing ? bounce_offset(row, step) : row->offset;
         }
     }
-    return solve_at_start(p, workspace, options, step, solves, error);
+    ItmStatus status = solve_at_start(p, workspace, options, step, solves, error);
+    solves->lost = status == ITM_OK && is_any ? sum_losses(p, step) : 0.0;
+    return status;
 }
 
 // ---------------------------------------------------------------------------- position correction
@@ -387,7 +289,7 @@ ItmStatus itm_row_correct(const ItmRowProblem* p, ItmMlcpWorkspace* workspace, d
 {
     bool is_any = false;
     int n = 0;
-    solves->n = 0;
+    *solves = (ItmRowSolves){0};
     for (int i = 0; i < p->n; i++) {
         const ItmRow* row = itm_row_get(p, i);
         if (itm_row_is_corrected(row)) {

@@ -56,6 +56,7 @@ typedef struct ItmRow {
     bool   is_held;        // rigid contact that carried load in the last step: its gap is the drift of the bodies, undone by displacement
     bool   is_at_rest;     // its bodies are: small gaps stay
     bool   is_fixed;       // nothing can move it: no impulse changes its rate
+    int    pair;           // rows of the same two bodies have the same, 0: not set
     bool   has_target;     // position motor in micro steps: gap is the distance to its signal, and is to vanish
 } ItmRow;
 // clang-format on
@@ -124,15 +125,19 @@ void itm_row_let_bounce(ItmRow* row, const ItmRowStep* step, double w_free);
 
 // ---------------------------------------------------------------------------- bounces within a step
 
-// Time after the start of the step at which a rigid row closes, 0 .. h; INFINITY: it does not. Velocities are those of the middle between
-// two positions (leapfrog), so the gap goes as
+// A v at time s of the step, if no impulse of the row acts before. Velocities are those of the middle between two positions (leapfrog),
+// so the rate at the start is r and at time s r + s (w_free - rate_mid) / since, and the gap goes as
 //   Phi(s) = Phi + r s + a s^2 / 2,   r = w_free - (h/2) (w_free - rate_mid) / since,   Phi(h) = Phi + h (w_free + offset without gap)
 // With step->uses_mean r = rate, Phi(h) = Phi + h ((rate + w_free) / 2 + offset without gap).
-double itm_row_find_hit(const ItmRow* row, const ItmRowStep* step, double w_free);
-// A v at time s of the step, if no impulse of the row acts before: r + s (w_free - rate_mid) / since.
 double itm_row_compute_rate(const ItmRow* row, const ItmRowStep* step, double w_free, double s);
+// Share of w_free - rate in A v at time s less (rate + w_free) / 2.
+double itm_row_compute_share(const ItmRowStep* step, double s);
 
 // ---------------------------------------------------------------------------- solving a set of rows
+
+// Of the work of a row's impulse, < 0, what restitution would return, e^2 of it; 0 for rows without restitution and for those that would
+// close, at the rate `closing`, too slowly to bounce.
+double itm_row_compute_loss(const ItmRow* row, const ItmRowStep* step, double work, double closing);
 
 // clang-format off
 // The problem of n rows of a table. Steppers and interface models state it; arrays (n).
@@ -150,14 +155,20 @@ typedef struct ItmRowProblem {
     signed char* state;    // ItmRowState, likewise
     double* v;             // result: A v+                                          m/s
     double *b, *w, *before;       // of the MLCP
-    double *x_other, *v_other;    // of a bounce that gained energy
+    double *x_other, *v_other;    // of a bounce that gained energy; without rows that may bounce
+    double *v_start, *offset;     // of impacts within the step (impacts.c): v_free and offsets at its start
+    double *x_last, *v_last;      // impulses and rates after the last impact
+    double *x_bounce, *v_bounce;  // of an impact that gained energy
+    double* way;           // what impacts have taken off the gap by being late     m
+    signed char* part;     // which rows take part in an impact
 } ItmRowProblem;
 
 // How solves went, for the report of the step.
 typedef struct ItmRowSolves {
     int n;
     bool is_limited;  // bounces were
-    ItmMlcpInfo info[2];
+    double lost;      // energy that rows took which should have bounced            J
+    ItmMlcpInfo info[2];  // the second: of all further ones
 } ItmRowSolves;
 // clang-format on
 

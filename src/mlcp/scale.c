@@ -143,14 +143,18 @@ static void scale_contacts(ItmMlcpScaled* s, const ItmMlcpProblem* p)
     }
 }
 
+#define LISTED_FROM 64  // rows: below, to write the whole matrix costs no more
+
 bool itm_mlcp_scale(ItmMlcpWorkspace* ws, const ItmMlcpProblem* p)
 {
     ItmMlcpScaled* s = &ws->s;
+    // the zeros of a sparse matrix of this size are where they were
+    bool is_listed = s->is_sparse && s->n == p->n && s->n >= LISTED_FROM;
     s->n = p->n;
     s->ld = itm_dense_pad(p->n);
     s->is_symmetric = p->is_symmetric;
     pick_scales(s, p);
-    if (!ws->dense->scale(s->H, s->ld, p->H, s->d, s->n, s->group, s->ngroup)) {
+    if (!ws->dense->scale(s->H, s->ld, p->H, s->d, s->n, s->group, s->ngroup, is_listed)) {
         return false;
     }
     find_band(s);

@@ -58,19 +58,33 @@ static double find_fall(double p0, double p1, double p2, double from, double to)
     return x > from && x < to ? x : to;
 }
 
-// Root of the polynomial between two points where its signs differ.
-static double bisect(const double* p, int degree, double a, double b)
+#define ROOT 1e-15  // of the interval: accuracy of a root
+
+// Root of the polynomial between two points where its signs differ: Newton's method within the interval that is left, which is halved
+// where that leads out of it.
+static double find_root(const double* p, int degree, double a, double b)
 {
-    double f_a = evaluate(p, degree, a);
-    for (int i = 0; i < 200 && b - a > 1e-15 * (fabs(a) + fabs(b)); i++) {
-        double x = 0.5 * (a + b), f = evaluate(p, degree, x);
-        if ((f > 0.0) == (f_a > 0.0)) {
+    bool is_rising = evaluate(p, degree, a) < 0.0;
+    double x = 0.5 * (a + b), accuracy = ROOT * (fabs(a) + fabs(b));
+    for (int i = 0; i < 200 && b - a > accuracy; i++) {
+        double f = p[degree], slope = 0.0;
+        for (int k = degree - 1; k >= 0; k--) {
+            slope = slope * x + f;
+            f = f * x + p[k];
+        }
+        if ((f < 0.0) == is_rising) {
             a = x;
         } else {
             b = x;
         }
+        double next = x - f / slope;
+        bool is_inside = next > a && next < b;
+        if (f == 0.0 || (is_inside && fabs(next - x) <= accuracy)) {
+            return x;
+        }
+        x = is_inside ? next : 0.5 * (a + b);
     }
-    return 0.5 * (a + b);
+    return x;
 }
 
 // Zeros of a quartic's slope inside (a, b), up to three. The slope is monotonous between its own extrema.
@@ -95,7 +109,7 @@ static int find_stationary(const double q[5], double a, double b, double out[3])
     for (int i = 0; i < nend; i++) {
         double f = evaluate(slope, 3, ends[i]), g = evaluate(slope, 3, ends[i + 1]);
         if ((f < 0.0 && g > 0.0) || (f > 0.0 && g < 0.0)) {
-            out[count++] = bisect(slope, 3, ends[i], ends[i + 1]);
+            out[count++] = find_root(slope, 3, ends[i], ends[i + 1]);
         }
     }
     return count;

@@ -14,7 +14,8 @@
 #include "base/arena.h"
 #include "interim/mlcp.h"
 
-#define ITM_SEARCH_TIE 1e-10  // relative
+// relative: gaps are differences of coordinates, and 1e-17 m of them weigh that much at steps of 0.1 ms
+#define ITM_SEARCH_TIE 1e-9
 
 // clang-format off
 typedef struct ItmStepSearch {

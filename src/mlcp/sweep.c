@@ -86,8 +86,7 @@ static inline void project_tangents(const ItmMlcpContact* c, double* t, double b
     }
 }
 
-// z = Y' x
-static void set_velocities(ItmSweep* s, const double* x)
+void itm_sweep_set_velocities(ItmSweep* s, const double* x)
 {
     for (int k = 0; k < s->nblock; k++) {
         for (int i = 0; i < s->blocks[k].nnode; i++) {
@@ -105,7 +104,7 @@ static void set_velocities(ItmSweep* s, const double* x)
 double itm_sweep_prepare(ItmSweep* s, const double* x)
 {
     double largest = 0.0;
-    set_velocities(s, x);
+    itm_sweep_set_velocities(s, x);
     FOR_ROWS(s, block, i)
     {
         const double* y = row_Y(block, i);
@@ -117,6 +116,16 @@ double itm_sweep_prepare(ItmSweep* s, const double* x)
         s->p[i] = 0.0;
         largest = fmax(largest, fabs(s->b[i]));
     }
+    for (int k = 0; k < s->nblock; k++) {
+        ItmSweepBlock* block = &s->blocks[k];
+        block->is_cone = block->nnode <= 2 && block->ncoupling == 1 && itm_sweep_is_cone(s, block);
+        if (block->is_cone) {
+            block->mu = s->couplings[block->first_coupling].mu;
+            for (int l = 0; l < 2; l++) {
+                block->H[l] = itm_pair_dot(block->Y, row_Y(block, block->first + 1 + l), 6 * block->nnode);
+            }
+        }
+    }
     return largest;
 }
 
@@ -126,23 +135,6 @@ static inline bool is_idle(const ItmSweep* s, const ItmSweepBlock* block, const 
     int i = block->first;
     return block->ncoupling == 1 && block->nrow == 3 && w[i] >= 0.0 && s->lo[i] == 0.0 && x[i] == 0.0 &&
            x[i + 1] == 0.0 && x[i + 2] == 0.0;
-}
-
-void itm_sweep_multiply(ItmSweep* s, const double* x, double* w)
-{
-    set_velocities(s, x);
-    itm_sweep_read(s, x, w, false);
-}
-
-void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all)
-{
-    for (const ItmSweepBlock* block = s->blocks; block < s->blocks + s->nblock; block++) {
-        int i = block->first, end = i + block->nrow;
-        w[i] = s->b[i] + read_row(s, block, i);
-        while (++i < end && (is_all || !is_idle(s, block, w, x))) {
-            w[i] = s->b[i] + read_row(s, block, i);
-        }
-    }
 }
 
 void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x)
@@ -170,7 +162,7 @@ void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int
             part->b[to] = s->b[from] + read_row(s, block, from);
         }
     }
-    set_velocities(part, part->x);
+    itm_sweep_set_velocities(part, part->x);
     FOR_ROWS(part, block, i)
     {
         part->b[i] -= read_row(part, block, i);
@@ -217,11 +209,6 @@ static Farthest measure_block(const ItmSweep* s, const ItmSweepBlock* block, con
         }
     }
     return farthest;
-}
-
-double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x)
-{
-    return measure_block(s, block, w, x).off;
 }
 
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row)
@@ -317,10 +304,65 @@ static inline void visit_with(ItmSweep* s, const ItmSweepBlock* block, int nnode
     }
 }
 
+// The same of a contact with the exact cone: all of its rows are read at once, and written at once, because the chain from one number to
+// the next is what a visit costs.
+static inline void visit_cone(ItmSweep* s, const ItmSweepBlock* block, int nnode, double* x, Farthest* farthest)
+{
+    const double *y = block->Y, *inv_D = s->inv_D + block->first, *omega = s->omega + block->first;
+    double *x_k = x + block->first, w[3], dx[3];
+    ItmPair z[6];
+    for (int k = 0; k < 3 * nnode; k++) {
+        z[k] = itm_pair_load(s->z + 6 * block->node[k / 3] + 2 * (k % 3));
+    }
+    for (int i = 0; i < 3; i++) {
+        ItmPair sum = itm_pair_splat(0.0), other = sum;
+        for (int k = 0; k < 3; k++) {
+            sum += itm_pair_load(y + 6 * nnode * i + 2 * k) * z[k];
+            if (nnode == 2) {
+                other += itm_pair_load(y + 12 * i + 6 + 2 * k) * z[3 + k];
+            }
+        }
+        sum += other;
+        w[i] = s->b[block->first + i] + omega[i] * x_k[i] + (sum[0] + sum[1]);
+        if (i == 0 && w[0] >= 0.0 && x_k[0] == 0.0 && x_k[1] == 0.0 && x_k[2] == 0.0) {
+            return;  // open, and stays so
+        }
+    }
+    double normal = x_k[0] - w[0] * inv_D[0];
+    normal = normal < 0.0 ? 0.0 : normal;
+    dx[0] = normal - x_k[0];
+    double t[2] = {x_k[1] - (w[1] + block->H[0] * dx[0]) * inv_D[1], x_k[2] - (w[2] + block->H[1] * dx[0]) * inv_D[2]};
+    itm_friction_project_disc(t, block->mu * normal);
+    dx[1] = t[0] - x_k[1];
+    dx[2] = t[1] - x_k[2];
+    if (dx[0] == 0.0 && dx[1] == 0.0 && dx[2] == 0.0) {
+        return;
+    }
+    x_k[0] = normal;
+    x_k[1] = t[0];
+    x_k[2] = t[1];
+    for (int k = 0; k < 3 * nnode; k++) {
+        ItmPair sum = itm_pair_splat(dx[0]) * itm_pair_load(y + 2 * k);
+        sum += itm_pair_splat(dx[1]) * itm_pair_load(y + 6 * nnode + 2 * k);
+        sum += itm_pair_splat(dx[2]) * itm_pair_load(y + 12 * nnode + 2 * k);
+        itm_pair_store(s->z + 6 * block->node[k / 3] + 2 * (k % 3), z[k] + sum);
+    }
+    for (int i = 0; i < 3; i++) {
+        double off = fabs(dx[i]) / inv_D[i];
+        if (!(off <= farthest->off)) {
+            *farthest = (Farthest){block->first + i, off};
+        }
+    }
+}
+
 static void visit(ItmSweep* s, const ItmSweepBlock* block, double* x, Farthest* farthest)
 {
     ItmPair z[6];
-    if (block->nnode == 2) {
+    if (block->is_cone && block->nnode == 2) {
+        visit_cone(s, block, 2, x, farthest);
+    } else if (block->is_cone) {
+        visit_cone(s, block, 1, x, farthest);
+    } else if (block->nnode == 2) {
         visit_with(s, block, 2, z, x, farthest);
     } else if (block->nnode == 1) {
         visit_with(s, block, 1, z, x, farthest);
@@ -368,14 +410,8 @@ static Farthest sweep_pair(ItmSweep* s, double* x)
     return farthest;
 }
 
-void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair)
+void itm_sweep_repair(ItmSweep* s, double* x, int npair)
 {
-    s->nvisited = 0;
-    for (int k = 0; k < s->nblock; k++) {
-        if (measure_block(s, &s->blocks[k], w, x).off >= least) {
-            s->visited[s->nvisited++] = k;
-        }
-    }
     for (int k = 0; k < npair; k++) {
         sweep_pair(s, x);
     }

@@ -18,6 +18,10 @@ typedef struct ItmSweepBlock {
     int row;                  // first, in the table that the problem is about
     const int* node;          //                                          (nnode)
     const double* Y;          // row by row                               (nrow x 6 nnode)
+
+    bool   is_cone;           // itm_sweep_is_cone, with                  set by itm_sweep_prepare
+    double mu;                //   its friction
+    double H[2];              //   the velocities of its tangents that an impulse at its normal causes
 } ItmSweepBlock;
 
 // The problem, and the memory of its solution. Rows are numbered from 0: an island is solved in the same memory as the one before it,
@@ -54,23 +58,18 @@ void itm_sweep_lay_out(ItmSweep* s, ItmArena* arena, int nblock, int nrow, int n
 
 // 1 / D of every row and the z of impulses x. Returns the largest |b|.
 double itm_sweep_prepare(ItmSweep* s, const double* x);
-// w = b + Y z of the present z, which belongs to x; compliance is left out of w   (rows). is_all: also the tangents of contacts that carry
-// nothing and open, which no law uses.
-void itm_sweep_read(const ItmSweep* s, const double* x, double* w, bool is_all);
-// The same with z = Y' x; not all.
-void itm_sweep_multiply(ItmSweep* s, const double* x, double* w);
+// z = Y' x
+void itm_sweep_set_velocities(ItmSweep* s, const double* x);
 // Whether a block with friction is a contact with two tangents, the exact cone and no other bounds.
 bool itm_sweep_is_cone(const ItmSweep* s, const ItmSweepBlock* block);
 // How far x with velocities w is off the law, as sweeps find it: the velocity |x - P(x - w / D)| D with the friction of the present
 // normal. After itm_sweep_prepare; blocks with one coupling at most.
 double itm_sweep_measure(const ItmSweep* s, const double* w, const double* x, int* worst_row);
-// The same of one block.
-double itm_sweep_measure_block(const ItmSweep* s, const ItmSweepBlock* block, const double* w, const double* x);
 // The contacts `blocks` (n) of s, each a cone, as a problem of its own: the impulses x of all others stay, and their velocities are part of
 // its b. s has the z of x; part->x is the start.
 void itm_sweep_extract(ItmSweep* part, const ItmSweep* s, const int* blocks, int n, const double* x);
-// Pairs of sweeps over the blocks that are off by `least` or more, s->visited; x within its bounds and z as itm_sweep_multiply left it.
-void itm_sweep_repair(ItmSweep* s, double* x, const double* w, double least, int npair);
+// Pairs of sweeps over s->visited, which the caller fills; x within its bounds and z of it.
+void itm_sweep_repair(ItmSweep* s, double* x, int npair);
 
 // Impulses x (rows), which also holds the start.
 ItmSweepResult itm_sweep_solve(ItmSweep* s, double* x, double tolerance, int max_sweeps);

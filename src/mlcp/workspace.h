@@ -121,6 +121,9 @@ bool itm_admm_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcp
 bool itm_lemke_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 bool itm_enumeration_solve(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 
+// direct.c: a small problem of bounds from the states of a warm start. false: left to the solvers, result as it was
+bool itm_direct_solve(ItmMlcpResult* result, const ItmMlcpProblem* problem, const ItmMlcpOptions* options);
+
 // newton.c: the plain iteration from ws->x, which ends where the residual was smallest
 void itm_newton_polish(ItmMlcpWorkspace* ws, const ItmMlcpOptions* options, ItmMlcpInfo* info);
 

@@ -269,13 +269,27 @@ static ItmRow* add_row(ItmBounded* b, ItmBoundBlock* block)
     return row;
 }
 
+ItmRow* itm_bounded_open_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial** on_a, ItmSpatial** on_b)
+{
+    // the world is in none of the lists: one body is whichever moves
+    bool has_a = !block->is_a_world, has_b = !has_a || block->path.nbody == 2;
+    *on_a = has_a ? &b->cov[b->ncov] : NULL;
+    *on_b = has_b ? &b->cov[b->ncov + has_a] : NULL;
+    b->ncov += has_a + has_b;
+    return add_row(b, block);
+}
+
 ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, const ItmSpatial* cov_a, const ItmSpatial* cov_b)
 {
-    // the world comes first in none of the lists: one body is whichever moves
-    for (int k = 0; k < block->path.nbody; k++) {
-        b->cov[b->ncov++] = k == 0 && !block->is_a_world ? *cov_a : *cov_b;
+    ItmSpatial *on_a, *on_b;
+    ItmRow* row = itm_bounded_open_row(b, block, &on_a, &on_b);
+    if (on_a != NULL) {
+        *on_a = *cov_a;
     }
-    return add_row(b, block);
+    if (on_b != NULL) {
+        *on_b = *cov_b;
+    }
+    return row;
 }
 
 static void add_coupling(ItmBounded* b, ItmMlcpContact coupling)

@@ -51,6 +51,7 @@ typedef struct ItmBoundReport {
     double  residual;
     int     worst_row; // the row that is off farthest, ITM_NONE: all are solved to the tolerance
     double  worst_residual;
+    double  lost;      // ItmRowSolves.lost
 } ItmBoundReport;
 
 // Islands: blocks that movable bodies connect, each solved on its own, several at a time.
@@ -154,6 +155,8 @@ ItmBoundBlock* itm_bounded_add_block(const ItmModel* m, ItmBounded* b, int body_
 ItmBoundBlock* itm_bounded_add_dof_block(const ItmModel* m, ItmBounded* b, int v_index, double coef);
 // Its next row, with covectors on bodies a and b of itm_bounded_add_block.
 ItmRow* itm_bounded_add_row(ItmBounded* b, ItmBoundBlock* block, const ItmSpatial* cov_a, const ItmSpatial* cov_b);
+// The same, whose covectors the caller puts where on_a and on_b point then, NULL: the world.
+ItmRow* itm_bounded_open_row(ItmBounded* b, ItmBoundBlock* block, ItmSpatial** on_a, ItmSpatial** on_b);
 // Friction of rows of the block that was added last, bounded by the normal impulse of this step or (contact option) by that
 // of the last one.
 void itm_bounded_add_friction(const ItmModel* m, ItmBounded* b, ItmMlcpContact coupling);

@@ -162,6 +162,20 @@ static void number_couplings(const ItmBounded* b, ItmBoundWork* work, int head)
     }
 }
 
+void itm_bounded_load(const ItmBounded* b, ItmBoundWork* work)
+{
+    ItmRowProblem* p = &work->problem;
+    for (int i = 0, n = p->n; i < n; i++) {
+        int row = work->global[i];
+        p->H[(size_t)i * (size_t)n + (size_t)i] += b->rows[row].omega;
+        p->v_free[i] = b->v_after[row];
+        p->lo[i] = b->rows[row].lo;
+        p->up[i] = b->rows[row].up;
+        p->x[i] = b->x[row];
+        p->state[i] = b->state[row];
+    }
+}
+
 void itm_bounded_assemble(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n)
 {
     ItmBounded* b = d->bounded;
@@ -173,16 +187,10 @@ void itm_bounded_assemble(const ItmModel* m, ItmData* d, ItmBoundWork* work, int
         eliminate_bilateral(m, d, work, head, n);
     }
     for (int i = 0; i < n; i++) {
-        int row = work->global[i];
-        p->H[(size_t)i * (size_t)n + (size_t)i] += b->rows[row].omega;
         for (int j = 0; j < i; j++) {
             p->H[(size_t)j * (size_t)n + (size_t)i] = p->H[(size_t)i * (size_t)n + (size_t)j];
         }
-        p->v_free[i] = b->v_after[row];
-        p->lo[i] = b->rows[row].lo;
-        p->up[i] = b->rows[row].up;
-        p->x[i] = b->x[row];
-        p->state[i] = b->state[row];
     }
+    itm_bounded_load(b, work);
     number_couplings(b, work, head);
 }

@@ -9,5 +9,7 @@
 int itm_bounded_number_rows(ItmBounded* b, ItmBoundWork* work, int head);
 // Its problem into work->problem: H' with bilateral rows eliminated, bounds, impulses and states to start from, couplings.
 void itm_bounded_assemble(const ItmModel* m, ItmData* d, ItmBoundWork* work, int head, int n);
+// Once more what the table has for it, compliance too, which is added to H'.
+void itm_bounded_load(const ItmBounded* b, ItmBoundWork* work);
 
 #endif

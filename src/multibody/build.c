@@ -143,9 +143,13 @@ static void set_velocities(const ItmModel* m, ItmData* d, const ItmStart* start,
         ItmSpatial wanted = itm_twist_shift(start->twist[user_id[i]], to_com);
         ItmSpatial carried = itm_twist_shift(d->accel[body->parent], itm_vec_sub(d->x[i], d->x[body->parent]));
         double* v = d->v + body->v_adr;
-        fit_velocities(d->S + body->v_adr, v, body->nv, itm_spatial_axpy(-1.0, carried, wanted));
+        ItmSpatial S[6];
         for (int k = 0; k < body->nv; k++) {
-            carried = itm_spatial_axpy(v[k], d->S[body->v_adr + k], carried);
+            S[k] = itm_kinematics_get_motion(m, d, i, k);
+        }
+        fit_velocities(S, v, body->nv, itm_spatial_axpy(-1.0, carried, wanted));
+        for (int k = 0; k < body->nv; k++) {
+            carried = itm_spatial_axpy(v[k], S[k], carried);
         }
         d->accel[i] = carried;
     }

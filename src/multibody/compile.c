@@ -125,15 +125,13 @@ static void make_jointed(const ItmModel* m, ItmBody* body, const ItmModelBuilder
     }
 }
 
-// Addresses of a body's coordinates, velocities and factor.
+// Addresses of a body's coordinates and velocities.
 static void give_addresses(ItmModel* m, ItmBody* body)
 {
     body->q_adr = m->nq;
     body->v_adr = m->nv;
-    body->L_adr = m->nL;
     m->nq += body->nq;
     m->nv += body->nv;
-    m->nL += body->nv * body->nv;
     body->is_root_leaf = body->mobility == ITM_MOBILIZER_FREE;
     if (body->parent != ITM_NONE) {
         ItmBody* parent = &m->bodies[body->parent];
@@ -174,6 +172,20 @@ static bool compile_body(ItmModel* m, const ItmModelBuilder* b, const ItmTree* t
     return body->name != NULL;
 }
 
+// Addresses of the factors of bodies that are not alone.
+static void give_factor_addresses(ItmModel* m)
+{
+    for (int i = 0; i < m->nbody; i++) {
+        ItmBody* body = &m->bodies[i];
+        body->L_adr = m->nL;
+        if (!body->is_root_leaf) {
+            m->nL += body->nv * body->nv;
+            m->ntree = i + 1;
+            m->nv_tree = body->v_adr + body->nv;
+        }
+    }
+}
+
 // Bodies of the user, parents first, each flexible one followed by its modes and nodes.
 static bool compile_bodies(ItmModel* m, const ItmModelBuilder* b, const ItmTree* tree)
 {
@@ -199,6 +211,7 @@ static bool compile_bodies(ItmModel* m, const ItmModelBuilder* b, const ItmTree*
             }
         }
     }
+    give_factor_addresses(m);
     return true;
 }
 

@@ -30,7 +30,7 @@ static int lay_out_state(const ItmModel* m, ItmData* d, double* state)
         {&d->steps, 1},
         {&d->q, m->nq},
         {&d->v, m->nv},
-        {&d->a, m->nv},
+        {&d->a, d->options.stepper == ITM_STEPPER_ALI3P ? m->nv : 0},
         {&d->v_rate, m->narticulated > 0 ? 2 * m->nv : 0},
         {&d->was_fast, m->nbody},
         {&d->lambda, m->nrow},
@@ -77,6 +77,42 @@ static void lay_out_bounded(const ItmModel* m, ItmData* d)
     d->bounded = b;
 }
 
+// Arrays that are never in use together share memory. Where a component is fast the forest of rows is not used, and the velocity stage of
+// the middle of the step, the wrenches for outputs and the scratch of rows are only needed while nothing drifts. Articulated inertias are
+// needed while M is factored, wrenches along a path afterwards.
+static void lay_out_shared(const ItmModel* m, ItmData* d)
+{
+    ItmArena* arena = &d->arena;
+    size_t start = arena->used;
+    int ny = m->nq + m->nv + m->nrow;
+    d->inertial.q = ITM_TAKE(arena, double, m->nq);
+    d->inertial.y = ITM_TAKE(arena, double, 3 * ny);
+    d->inertial.work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 3) * ny);
+    size_t end = arena->used;
+
+    arena->used = start;
+    d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
+    d->spanning.rows = ITM_TAKE(arena, ItmSpannedRows, m->nspanning);
+    d->spanning.placed = ITM_TAKE(arena, ItmSpannedRows, m->nspanning);
+    d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
+    d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);
+    d->spanning.y = ITM_TAKE(arena, double, m->nspanning_free);
+    d->rows.scratch = ITM_TAKE(arena, double, 4 * m->nrow);
+    d->inertial.twist_ahead = TAKE_BODIES(arena, ItmSpatial, m->narticulated > 0 ? m->nbody : 0);
+    d->inertial.bias_ahead = TAKE_BODIES(arena, ItmSpatial, m->narticulated > 0 ? m->nbody : 0);
+    d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, m->nbody);
+    arena->used = start = arena->used > end ? arena->used : end;
+
+    d->mass.IA = ITM_TAKE(arena, ItmArticulated, m->ntree);
+    end = arena->used;
+    arena->used = start;
+    // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
+    int nrow_max = m->nblock > 0 || itm_model_has_bounds(m) ? ITM_BLOCK_MAX : 1;
+    d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
+    arena->used = arena->used > end ? arena->used : end;
+}
+
 static void lay_out(const ItmModel* m, ItmData* d)
 {
     ItmArena* arena = &d->arena;
@@ -90,7 +126,7 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->x = TAKE_BODIES(arena, ItmVec3, nb);
     d->R = TAKE_BODIES(arena, ItmMat3, nb);
     d->r = TAKE_BODIES(arena, ItmVec3, nb);
-    d->S = ITM_TAKE(arena, ItmSpatial, nv);
+    d->S = ITM_TAKE(arena, ItmSpatial, m->nv_tree);
     d->flex.eta = ITM_TAKE(arena, double, m->nmode);
     d->flex.B = ITM_TAKE(arena, ItmMat3, m->nmode);
     d->flex.U = ITM_TAKE(arena, ItmSpatial, m->nmode);
@@ -102,11 +138,8 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->flex.node_turn = ITM_TAKE(arena, ItmVec3, m->nnode);
     d->twist = TAKE_BODIES(arena, ItmSpatial, nb);
     d->accel_bias = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->inertial.twist_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->inertial.bias_ahead = TAKE_BODIES(arena, ItmSpatial, nb);
     d->mass.J = TAKE_BODIES(arena, ItmSym3, nb);
-    d->mass.IA = TAKE_BODIES(arena, ItmArticulated, nb);
-    d->mass.G = ITM_TAKE(arena, ItmSpatial, nv);
+    d->mass.G = ITM_TAKE(arena, ItmSpatial, m->nv_tree);
     d->mass.L = ITM_TAKE(arena, double, m->nL);
     d->mass.y = ITM_TAKE(arena, double, nv);
     d->flex.force = ITM_TAKE(arena, double, m->nmode);
@@ -131,35 +164,20 @@ static void lay_out(const ItmModel* m, ItmData* d)
     d->rows.factor.scale = ITM_TAKE(arena, double, nrow);
     d->rows.factor.map = ITM_TAKE(arena, int, m->nblock);
 
-    d->spanning.nodes = ITM_TAKE(arena, ItmSpanned, m->nspanning);
-    d->spanning.placed = ITM_TAKE(arena, ItmSpannedRows, m->nspanning);
-    d->spanning.S = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
-    d->spanning.G = ITM_TAKE(arena, ItmSpatial, m->nspanning_free);
-    d->spanning.L = ITM_TAKE(arena, double, m->nspanning_L);
-    d->spanning.y = ITM_TAKE(arena, double, m->nspanning_free);
-
     d->accel = TAKE_BODIES(arena, ItmSpatial, nb);
-    d->joint_wrench = TAKE_BODIES(arena, ItmSpatial, nb);
-    // interfaces have one row, joints and contacts up to ITM_BLOCK_MAX
-    int nrow_max = m->nblock > 0 || itm_model_has_bounds(m) ? ITM_BLOCK_MAX : 1;
-    d->path_wrench = ITM_TAKE(arena, ItmSpatial, nrow_max * m->npath_max);
+    lay_out_shared(m, d);
     double** velocities[] = {&d->x1, &d->x2, &d->x3, &d->x4};
     for (int i = 0; i < 4; i++) {
         *velocities[i] = ITM_TAKE(arena, double, nv);
     }
     d->q1 = ITM_TAKE(arena, double, m->nq);
-    d->rows.scratch = ITM_TAKE(arena, double, 4 * nrow);
     d->stiffness_scratch = ITM_TAKE(arena, double, 4 * itm_stiffness_count(m));
     d->state_backup = ITM_TAKE(arena, double, d->nstate);
-    int ny = m->nq + nv + nrow;
     d->inertial.is_fast = ITM_TAKE(arena, bool, nb);
     d->inertial.component_size = ITM_TAKE(arena, int, nb);
     d->inertial.dv = ITM_TAKE(arena, double, nv);
     d->inertial.state = ITM_TAKE(arena, signed char, nb);
     d->inertial.size = ITM_TAKE(arena, double, 2 * nb);
-    d->inertial.q = ITM_TAKE(arena, double, m->nq);
-    d->inertial.y = ITM_TAKE(arena, double, 4 * ny);
-    d->inertial.work = ITM_TAKE(arena, double, (ITM_INERTIAL_COLUMNS + 4) * ny);
     d->clearance.points = ITM_TAKE(arena, ItmClearancePoint, m->nclearance_point);
     bool has_strokes = d->options.has_actuator_limits && m->nactuator > 0;
     d->stroke = has_strokes ? ITM_TAKE(arena, double, 2 * m->nactuator) : NULL;
@@ -206,7 +224,7 @@ ItmStatus itm_data_init(ItmData** data, const ItmModel* m, const ItmStepOptions*
     itm_sleep_find_sleepers(m, d);
     d->R[ITM_NONE] = itm_mat_identity();
     for (int i = 0; i < m->nbody; i++) {
-        if (m->bodies[i].mobility == ITM_MOBILIZER_FREE) {
+        if (m->bodies[i].mobility == ITM_MOBILIZER_FREE && !m->bodies[i].is_root_leaf) {
             ItmSpatial* S = d->S + m->bodies[i].v_adr;
             S[0].lin.x = S[1].lin.y = S[2].lin.z = 1.0;  // the rest is 0, or set with the pose
         }
@@ -501,12 +519,8 @@ void itm_data_advance_ledger(ItmData* d, double h)
 
 void itm_data_refresh_energy(const ItmModel* m, ItmData* d)
 {
-    bool is_compliant = false;
-    for (int k = 0; k < m->nblock && !is_compliant; k++) {
-        is_compliant = itm_block_is_compliant(&m->blocks[k]);
-    }
     itm_data_refresh(m, d);
-    if (is_compliant) {
+    if (m->has_compliant_rows) {
         itm_rows_compute(m, d, itm_data_get_time(d));
     }
 }

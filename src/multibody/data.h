@@ -81,8 +81,8 @@ typedef struct ItmFlexState {
 // Mass matrix: itm_mass_factor.
 typedef struct ItmMassFactor {
     ItmSym3* J;             // inertia about x, world axes                           (nbody)  kg m^2
-    ItmArticulated* IA;     // articulated inertia                                   (nbody)
-    ItmSpatial* G;          // gain: IA S L^-T                                       (nv)
+    ItmArticulated* IA;     // articulated inertia, while M is factored              (ntree)
+    ItmSpatial* G;          // gain: IA S L^-T                                       (nv_tree)
     double*  L;             // Cholesky factors of S' IA S; the diagonal is inverted (nL)
     double*  y;             // half solved right side                                (nv)
 } ItmMassFactor;
@@ -111,29 +111,27 @@ typedef struct ItmJointRows {
     double*  scratch;       //                                                       (4 nrow)
 } ItmJointRows;
 
-// The rows of a node: itm_spanning_place.
+// The rows of a node: itm_rows_place_nodes.
 typedef struct ItmSpannedRows {
     ItmVec3 s;              // from x of the body to the joint's frame b             m
     ItmVec3 e[3], n[3];     // directions of locked translations and rotations
 } ItmSpannedRows;
 
-// A node of the forest of rows: itm_spanning_factor, the last three itm_spanning_solve.
+// A node of the forest of rows: itm_spanning_factor, p itm_spanning_solve.
 typedef struct ItmSpanned {
     ItmArticulated IA;      // articulated inertia
     ItmMat3 R;              // orientation of the body
     ItmVec3 offset;         // to its x from that of the parent                      m
-    ItmSpannedRows rows;
-    ItmVec3 dual[3];        // dual vectors of rows.n
-    ItmSpatial c;           // motion against the parent that the rows ask for
+    ItmVec3 dual[3];        // dual vectors of the rows' n
     ItmSpatial p;           // wrench of what hangs on it, 0 in between
-    ItmSpatial motion;      // of the body
 } ItmSpanned;
 
 // Rows that form a forest: multibody/spanning.h.
 typedef struct ItmSpanningFactor {
     bool     is_used;       // the last factor for a step is this one, not rows.factor
     ItmSpanned* nodes;      //                                                       (nspanning)
-    ItmSpannedRows* placed; // in the configuration of the last look at the gaps     (nspanning)
+    ItmSpannedRows* rows;   // of the factor                                         (nspanning)
+    ItmSpannedRows* placed; // in the configuration of the last look at the gaps; those of the factor have the other array (nspanning)
     ItmSpatial* S;          // free directions                                       (nspanning_free)
     ItmSpatial* G;          // gain: IA S L^-T                                       (nspanning_free)
     double*  L;             // Cholesky factors of S' IA S; the diagonal is inverted (nspanning_L)
@@ -149,10 +147,10 @@ typedef struct ItmInertial {
     signed char* state;          // of a component in the extrapolation              (nbody)
     double*  size;          // largest rate of translations, of rotations in a component (2 nbody)
     double*  q;             // coordinates with unit quaternions                     (nq)
-    double*  y;             // states: q, v, row impulses                            (4 (nq + nv + nrow))
-    double*  work;          // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 4) (nq + nv + nrow))
-    ItmSpatial* twist_ahead; // twist and accel_bias at the velocities of the middle of the step (stepper/inertial.c) (nbody)
-    ItmSpatial* bias_ahead; //                                                       (nbody)
+    double*  y;             // states: q, v, row impulses                            (3 (nq + nv + nrow))
+    double*  work;          // table and rates of the extrapolation  ((ITM_INERTIAL_COLUMNS + 3) (nq + nv + nrow))
+    ItmSpatial* twist_ahead; // twist and accel_bias at the velocities of the middle of the step (stepper/inertial.c) (nbody or 0)
+    ItmSpatial* bias_ahead; //                                                       (nbody or 0)
 } ItmInertial;
 
 // Energy balance; all but the present powers is state.
@@ -198,7 +196,7 @@ struct ItmData {
     double*  steps;         // steps so far, as a real                               (1)
     double*  q;             // coordinates                                           (nq)
     double*  v;             // velocities                                            (nv)
-    double*  a;             // accelerations at the end of the last step (ALI3P)     (nv)
+    double*  a;             // accelerations at the end of the last step             (ALI3P: nv, else 0)
     double*  v_rate;        // mean acceleration of the last step; that of the last two, the smaller one; where there are articulated components (2 nv or 0)
     double*  was_fast;      // component in the last step: 1 fast (stepper/inertial.h), -1 slow, 0 not known; by its name     (nbody)
     double*  lambda;        // row impulses of the last step [N s]; ALI3P: forces [N] (nrow)
@@ -219,7 +217,7 @@ struct ItmData {
     ItmVec3* x;             // centre of mass                                        (nbody)  m
     ItmMat3* R;             // orientation                                           (nbody)
     ItmVec3* r;             // from the origin of its joint frame b to x             (nbody)  m
-    ItmSpatial* S;          // motion of a body for a unit velocity, at its x        (nv)
+    ItmSpatial* S;          // motion of a body for a unit velocity, at its x; itm_kinematics_get_motion (nv_tree)
     ItmFlexState flex;
 
     // velocity stage: itm_kinematics_compute_velocities

@@ -131,8 +131,8 @@ static void project_on_coordinates(const ItmModel* m, ItmData* d, double* tau)
 {
     collect_through_joints(m, d, d->joint_wrench);
     for (int i = 0; i < m->nbody; i++) {
-        for (int k = m->bodies[i].v_adr; k < m->bodies[i].v_adr + m->bodies[i].nv; k++) {
-            tau[k] = itm_spatial_dot(d->S[k], d->joint_wrench[i]) - d->tau[k];
+        for (int k = 0, adr = m->bodies[i].v_adr; k < m->bodies[i].nv; k++) {
+            tau[adr + k] = itm_spatial_dot(itm_kinematics_get_motion(m, d, i, k), d->joint_wrench[i]) - d->tau[adr + k];
         }
     }
     // on the modes of flexible bodies what goes through their nodes

@@ -103,12 +103,14 @@ static inline void place_fixed(const ItmBody* body, ItmData* d, int i)
 static inline void place_free(const ItmBody* body, ItmData* d, int i, const double* q)
 {
     // itm_data_init has set what is constant: r and all but this of S
-    ItmSpatial* S = d->S + body->v_adr;
     d->x[i] = itm_vec(q[0], q[1], q[2]);
     d->R[i] = itm_quat_to_mat(read_quat(q + 3));
-    S[3].ang = d->R[i].x;
-    S[4].ang = d->R[i].y;
-    S[5].ang = d->R[i].z;
+    if (!body->is_root_leaf) {
+        ItmSpatial* S = d->S + body->v_adr;
+        S[3].ang = d->R[i].x;
+        S[4].ang = d->R[i].y;
+        S[5].ang = d->R[i].z;
+    }
 }
 
 // Rotation of frame b in frame a from the rotational coordinates.
@@ -259,7 +261,9 @@ void itm_kinematics_compute_velocities(const ItmModel* m, ItmData* d, const doub
             move_hinged(body, d, i, itm_vec_scale(v_i[0], d->S[body->v_adr].ang));
         } else if (body->mobility == ITM_MOBILIZER_FREE) {
             d->twist[i] = twist_of_free(&d->R[i], v_i);
-            d->accel_bias[i] = itm_spatial_zero();
+            if (m->narticulated > 0) {  // else it is 0 always
+                d->accel_bias[i] = itm_spatial_zero();
+            }
         } else if (itm_body_is_elastic(body)) {
             itm_flexible_move(m, d, i, v);
         } else {

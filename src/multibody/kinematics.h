@@ -11,6 +11,22 @@ static inline ItmVec3 itm_point_acceleration(ItmSpatial A, ItmVec3 w, ItmVec3 s)
     return itm_vec_add(A.lin, itm_vec_add(itm_vec_cross(A.ang, s), centripetal));
 }
 
+// Motion of body i for a unit velocity k of its own, at its x. Bodies that are alone have none in d->S.
+static inline ItmSpatial itm_kinematics_get_motion(const ItmModel* m, const ItmData* d, int i, int k)
+{
+    const ItmBody* body = &m->bodies[i];
+    if (!body->is_root_leaf) {
+        return d->S[body->v_adr + k];
+    }
+    ItmSpatial motion = itm_spatial_zero();
+    if (k < 3) {
+        ((double*)&motion.lin)[k] = 1.0;
+    } else {
+        motion.ang = itm_mat_column(&d->R[i], k - 3);
+    }
+    return motion;
+}
+
 // q -> d->x, d->R, d->r, d->S, d->mass.J
 void itm_kinematics_compute_positions(const ItmModel* m, ItmData* d, const double* q);
 // v -> d->twist, d->accel_bias; after positions

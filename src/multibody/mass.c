@@ -36,7 +36,7 @@ ITM_INLINE void factor_single(ItmData* d, const ItmBody* body, int i)
 // Inertias of the bodies alone, before those of what hangs on them are added.
 static void begin_factor(const ItmModel* m, ItmData* d, ItmModalTerms terms)
 {
-    for (int i = 0; i < m->nbody; i++) {
+    for (int i = 0; i < m->ntree; i++) {
         if (!m->bodies[i].is_root_leaf) {
             itm_articulated_init(&d->mass.IA[i], &m->bodies[i], &d->mass.J[i]);
         }
@@ -63,7 +63,7 @@ ITM_INLINE void factor_at(const ItmModel* m, ItmData* d, int i)
 void itm_mass_factor_implicit(const ItmModel* m, ItmData* d, ItmModalTerms terms)
 {
     begin_factor(m, d, terms);
-    for (int i = m->nbody - 1; i >= 0; i--) {
+    for (int i = m->ntree - 1; i >= 0; i--) {
         factor_at(m, d, i);
     }
 }
@@ -170,7 +170,7 @@ static void sweep_down(const ItmModel* m, ItmData* d, double* x)
 {
     const double* y = d->mass.y;
     ItmSpatial* accel = d->accel;
-    for (int i = 0; i < m->nbody; i++) {
+    for (int i = 0; i < m->ntree; i++) {
         const ItmBody* body = &m->bodies[i];
         if (body->is_root_leaf) {
             continue;

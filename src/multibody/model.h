@@ -40,7 +40,7 @@ typedef struct ItmBody {
     int  ntrans;           // free translations
     int  nrot;             // free rotations; 3: a quaternion
     int  turn_axis;        // revolute: turns about this axis of the parent, whose axes it has at q = 0; else ITM_NONE
-    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant
+    bool is_root_leaf;     // free on the world and nothing hangs on it: its mass matrix is constant; nothing in d->S, d->mass.G, d->mass.L
     bool has_diagonal_inertia; // all its products are 0
     bool has_shape;        // something can touch it
     double  turn_sign;     // revolute: +1, or -1: about the opposite of turn_axis
@@ -100,14 +100,15 @@ static inline bool itm_body_has_modes(const ItmBody* body)
     return body->mobility == ITM_MOBILIZER_MODES && body->nv > 0;
 }
 
+// What every look at the gaps reads comes first, so that it shares cache lines: of frames along the axes of their bodies only the origins.
 typedef struct ItmJoint {
+    int      body_a, body_b;       // ITM_NONE: the world
+    unsigned free;                 // bit set of ItmDirection
+    ItmJointType type;
+    ItmAxes  axes_a, axes_b;       // axes of its frames
+    ItmFrame a, b;                 // joint frame in each body
     const char* name;
     int      index;                // its own
-    ItmJointType type;
-    int      body_a, body_b;       // ITM_NONE: the world
-    ItmFrame a, b;                 // joint frame in each
-    ItmAxes  axes_a, axes_b;       // their axes
-    unsigned free;                 // bit set of ItmDirection
     double   lead;                 // screw, m/rad
     int      tree_body;            // body whose mobilizer it is, or ITM_NONE: rows
     int      measure[ITM_DIRECTION_COUNT];  // of its free directions, or ITM_NONE
@@ -131,6 +132,10 @@ typedef struct ItmRopePlace {
 typedef struct ItmMeasure {
     int      joint;                // ITM_NONE: a line
     ItmDirection direction;
+    int      q_index, v_index;     // tree coordinate that it is, times scale; else ITM_NONE
+    double   scale;
+    int      angle;                // index of its unwrapped angle in the state, or ITM_NONE
+    bool     has_value;            // false: a rotation of three, which has a rate only
     int      body_a, body_b;       // ITM_NONE: the world
     ItmVec3  point_a, point_b;     // line: ends in the bodies
     const ItmRopePlace* places;    // rope: NULL for all others; a, b and others are then the moving bodies, each once (nplace)
@@ -138,10 +143,6 @@ typedef struct ItmMeasure {
     int      nother, other[ITM_MEASURE_OTHERS]; // rope: bodies after the first two
     int      drum, drum_slot[2];   // rope: measure of the angle of its drum, or ITM_NONE; slots of the bodies of that joint
     double   drum_radius;          //                                                               m
-    int      q_index, v_index;     // tree coordinate that it is, times scale; else ITM_NONE
-    double   scale;
-    int      angle;                // index of its unwrapped angle in the state, or ITM_NONE
-    bool     has_value;            // false: a rotation of three, which has a rate only
 } ItmMeasure;
 
 // Whether it is an angle; lines and translations are lengths.
@@ -166,31 +167,32 @@ typedef enum ItmBlockKind {
 
 #define ITM_BLOCK_DOFS 2    // tree coordinates it can act on directly
 
+// What passes over the rows read comes first, so that it shares cache lines.
 typedef struct ItmRowBlock {
     ItmBlockKind kind;
     int    index;                  // joint (also of distance, screw, start), coupling, motion or latch
     int    row, nrow;              // first row, number of rows (1 to 6)
-    int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
-    unsigned idle;                 // joint: their directions, bit set of ItmDirection
-    bool   turns;                  // joint: a locked rotation is among the rows
     int    nbody;                  // bodies it touches
     int    body[ITM_BLOCK_BODIES];
+    int    cov_adr;                // first covector in ItmData.rows.cov: nrow x nbody
     int    ndof;                   // coordinates it acts on directly (tree measures), one row only
-    int    dof[ITM_BLOCK_DOFS];    //   velocity index
+    int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
+    int    npath;
+    const int* path;               // bodies from the touched ones down to the roots, children first (npath)
+    double stiffness, damping;     // compliance; 0, 0: rigid
+    int    latch;                  // that switches it on and off, or ITM_NONE
+    int    signal;                 // or ITM_NONE
+    unsigned idle;                 // joint: directions of the rows of nidle, bit set of ItmDirection
+    bool   turns;                  // joint: a locked rotation is among the rows
+    bool   is_velocity;            // no position level: the gap is always 0
+    int    nidle;                  // rows after those that no coordinate can move (planar.h): named and counted as redundant, never solved
+    int    dof[ITM_BLOCK_DOFS];    // velocity index of the coordinates
     double dof_coef[ITM_BLOCK_DOFS];
     int    nterm;                  // measures it combines (all kinds but JOINT)
     int    term[2];                //   measure
     double term_coef[2];
     double offset, offset_rate;    // gap: sum coef measure - offset - signal; rate likewise
-    int    signal;                 // or ITM_NONE
-    bool   is_velocity;            // no position level: the gap is always 0
-    int    latch;                  // that switches it on and off, or ITM_NONE
-    double stiffness, damping;     // compliance; 0, 0: rigid
-    int    cov_adr;                // first covector in ItmData.rows.cov: nrow x nbody
-    const int* path;               // bodies from the touched ones down to the roots, children first (npath)
     const int* path_parent;        // position of the parent in the path, or ITM_NONE     (npath)
-    int    npath;
-    int    ny, y_adr;              // velocities on the path; its Y in ItmData.rows.Y: nrow x ny
 } ItmRowBlock;
 
 // Nodes of six velocities: first the bodies, of which those that are free on the world and have no bilateral rows are nodes; then those of
@@ -347,8 +349,10 @@ struct ItmModel {
     int nbody, njoint, ncoupling, nmeasure, nmotion, nload, nscalar_force, nbushing, nsignal, nactuator, npoint;
     int nexternal;             // signals that are external
     int nq, nv, nL;       // coordinates, velocities, reals of the mobilizers' factors
+    int ntree, nv_tree;   // bodies and velocities up to the last one that is not is_root_leaf
     int nangle;           // unwrapped angles in the state
     int nblock, nrow;     // row blocks, rows
+    bool has_driven_rows, has_compliant_rows; // some block has a signal, a compliance
     int ncov, nY, npath;  // covectors, reals of Y, path entries in all
     int npath_max;        // longest path of a block or a contact
     int depth, depth_velocities; // longest way to a root, in bodies and in velocities

@@ -192,7 +192,7 @@ static ItmSpatial tree_joint_reaction(const ItmModel* m, const ItmData* d, const
     ItmSpatial f = itm_wrench_shift(d->joint_wrench[i], d->r[i]);
     for (int k = 0; k < body->nv; k++) {
         double tau = d->tau[body->v_adr + k];
-        ItmSpatial S = d->S[body->v_adr + k];
+        ItmSpatial S = itm_kinematics_get_motion(m, d, i, k);
         if (k < body->ntrans) {
             f.lin = itm_vec_axpy(-tau, S.lin, f.lin);
         } else {

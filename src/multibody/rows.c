@@ -376,7 +376,7 @@ void itm_rows_place_measures(const ItmModel* m, ItmData* d)
 void itm_rows_compute_reference(const ItmModel* m, const ItmData* d, double* out, double t, int order)
 {
     memset(out, 0, sizeof(double) * (size_t)m->nrow);
-    for (int k = 0; k < m->nblock; k++) {
+    for (int k = 0; m->has_driven_rows && k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         if (block->signal != ITM_NONE) {
             ItmSignalValue s = itm_data_compute_signal(m, d, block->signal, t);
@@ -734,7 +734,7 @@ void itm_rows_compute_compliant_forces(const ItmModel* m, const ItmData* d, doub
 
 void itm_rows_add_damper_power(const ItmModel* m, ItmData* d)
 {
-    for (int k = 0; k < m->nblock; k++) {
+    for (int k = 0; m->has_compliant_rows && k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
         for (int i = block->row; block->damping != 0.0 && i < block->row + block->nrow; i++) {
             d->energy.power[ITM_LEDGER_DISSIPATED] += block->damping * d->rows.rate[i] * d->rows.rate[i];

@@ -6,6 +6,7 @@
 #include "multibody/clearance.h"
 #include "multibody/loops.h"
 #include "multibody/measure.h"
+#include "multibody/rows.h"
 #include "multibody/spanning.h"
 
 #include <stdlib.h>
@@ -292,6 +293,8 @@ static void finish_blocks(ItmModel* m)
         int* path_parent = m->path_parent + (block->path_parent - m->path_parent);
         block->cov_adr = m->ncov;
         block->y_adr = m->nY;
+        m->has_driven_rows |= block->signal != ITM_NONE;
+        m->has_compliant_rows |= itm_block_is_compliant(block);
         for (int i = 0; i < block->npath; i++) {
             block->ny += m->bodies[path[i]].nv;
             path_parent[i] = ITM_NONE;

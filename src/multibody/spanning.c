@@ -153,122 +153,147 @@ ITM_INLINE void dualize(ItmVec3* out, const ItmVec3* v, int k)
 }
 
 // The free directions of a node, S, and the dual vectors of its locked rotations.
-ITM_INLINE void place(ItmSpanned* f, ItmSpatial* S, int nlin, int nrot)
+ITM_INLINE void place(ItmSpanned* f, const ItmSpannedRows* rows, ItmSpatial* S, int nlin, int nrot)
 {
     ItmVec3 t[3] = {{0, 0, 0}}, w[3] = {{0, 0, 0}};
-    dualize(f->dual, f->rows.n, nrot);
-    complete(t, f->rows.e, nlin);
-    complete(w, f->rows.n, nrot);
+    dualize(f->dual, rows->n, nrot);
+    complete(t, rows->e, nlin);
+    complete(w, rows->n, nrot);
     for (int k = 0; k < 3 - nlin; k++) {
         S[k] = (ItmSpatial){{0, 0, 0}, t[k]};
     }
     for (int k = 0; k < 3 - nrot; k++) {
-        S[3 - nlin + k] = (ItmSpatial){w[k], itm_vec_cross(f->rows.s, w[k])};
+        S[3 - nlin + k] = (ItmSpatial){w[k], itm_vec_cross(rows->s, w[k])};
     }
 }
 
-static void place_node(const ItmModel* m, ItmData* d, const ItmSpanningNode* node, ItmSpanned* f)
+static void place_node(const ItmModel* m, ItmData* d, int k)
 {
+    const ItmSpanningNode* node = &m->spanning[k];
+    ItmSpanned* f = &d->spanning.nodes[k];
+    ItmSpannedRows* rows = &d->spanning.rows[k];
     ItmSpatial* S = d->spanning.S + node->free_adr;
     itm_articulated_init(&f->IA, &m->bodies[node->body], &d->mass.J[node->body]);
     f->R = d->R[node->body];
-    f->rows = d->spanning.placed[node - m->spanning];
+    f->p = itm_spatial_zero();
     f->offset = itm_vec(0, 0, 0);
     if (node->parent != ITM_NONE) {
         f->offset = itm_vec_sub(d->x[node->body], d->x[m->spanning[node->parent].body]);
     }
     if (node->block == ITM_NONE) {
-        for (int k = 0; k < 6; k++) {
-            S[k] = itm_spatial_zero();
-            ((double*)&S[k])[k] = 1.0;
+        rows->s = itm_vec(0, 0, 0);
+        for (int i = 0; i < 6; i++) {
+            S[i] = itm_spatial_zero();
+            ((double*)&S[i])[i] = 1.0;
         }
     } else if (node->nlin == 3 && node->nrot == 2) {
-        place(f, S, 3, 2);
+        place(f, rows, S, 3, 2);
     } else {
-        place(f, S, node->nlin, node->nrot);
+        place(f, rows, S, node->nlin, node->nrot);
+    }
+}
+
+// The factor takes over the rows of the last look at the gaps, which next places them where the old ones are.
+static void begin_factor(ItmData* d)
+{
+    ItmSpannedRows* rows = d->spanning.rows;
+    d->spanning.rows = d->spanning.placed;
+    d->spanning.placed = rows;
+    d->spanning.is_used = true;
+    d->info.nredundant = 0;
+}
+
+// Factor a node that is placed; all that hangs on it is done.
+ITM_INLINE void factor_node(const ItmModel* m, ItmData* d, int k, int nfree)
+{
+    const ItmSpanningNode* node = &m->spanning[k];
+    ItmSpanned* f = &d->spanning.nodes[k];
+    ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+    ItmArticulated* parent = node->parent != ITM_NONE ? &d->spanning.nodes[node->parent].IA : NULL;
+    double* L = d->spanning.L + node->L_adr;
+    if (nfree == 1) {
+        itm_articulated_factor_single(&f->IA, G, L, *S, parent, f->offset);
+    } else {
+        itm_articulated_factor(&f->IA, G, L, S, nfree);
+        itm_articulated_pass(parent, &f->IA, G, nfree, f->offset);
     }
 }
 
 void itm_spanning_factor(const ItmModel* m, ItmData* d)
 {
-    ItmSpanned* spanned = d->spanning.nodes;
+    begin_factor(d);
     for (int k = 0; k < m->nspanning; k++) {
-        place_node(m, d, &m->spanning[k], &spanned[k]);
+        place_node(m, d, k);
     }
     for (int k = m->nspanning - 1; k >= 0; k--) {
-        const ItmSpanningNode* node = &m->spanning[k];
-        ItmSpanned* f = &spanned[k];
-        ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
-        ItmArticulated* parent = node->parent != ITM_NONE ? &spanned[node->parent].IA : NULL;
-        double* L = d->spanning.L + node->L_adr;
-        if (node->nfree == 1) {
-            itm_articulated_factor_single(&f->IA, G, L, *S, parent, f->offset);
-        } else {
-            itm_articulated_factor(&f->IA, G, L, S, node->nfree);
-            itm_articulated_pass(parent, &f->IA, G, node->nfree, f->offset);
-        }
+        factor_node(m, d, k, m->spanning[k].nfree);
     }
-    d->spanning.is_used = true;
-    d->info.nredundant = 0;
 }
 
 // ---------------------------------------------------------------------------- products
 
+// Motions of nodes are in d->accel by their numbers.
+
 // Rates of the rows of a node whose body moves by `motion` against its parent.
-ITM_INLINE void find_rates(const ItmSpanned* f, double* x, ItmSpatial motion, int nlin, int nrot)
+ITM_INLINE void find_rates(const ItmSpannedRows* rows, double* x, ItmSpatial motion, int nlin, int nrot)
 {
-    ItmVec3 u = itm_twist_shift(motion, f->rows.s).lin;
+    ItmVec3 u = itm_twist_shift(motion, rows->s).lin;
     for (int k = 0; k < nlin; k++) {
-        x[k] = itm_vec_dot(f->rows.e[k], u);
+        x[k] = itm_vec_dot(rows->e[k], u);
     }
     for (int k = 0; k < nrot; k++) {
-        x[nlin + k] = itm_vec_dot(f->rows.n[k], motion.ang);
+        x[nlin + k] = itm_vec_dot(rows->n[k], motion.ang);
+    }
+}
+
+// x = A v for the rows of a node; its parent is done.
+ITM_INLINE void multiply_node(const ItmModel* m, ItmData* d, int k, double* x, const double* v)
+{
+    const ItmSpanningNode* node = &m->spanning[k];
+    const ItmSpanned* f = &d->spanning.nodes[k];
+    const double* v_k = v + m->bodies[node->body].v_adr;
+    ItmSpatial motion = {itm_mat_mul_vec(&f->R, itm_vec(v_k[3], v_k[4], v_k[5])), itm_vec(v_k[0], v_k[1], v_k[2])};
+    d->accel[k] = motion;
+    if (node->parent != ITM_NONE) {
+        motion = itm_spatial_axpy(-1.0, itm_twist_shift(d->accel[node->parent], f->offset), motion);
+    }
+    if (node->nlin == 3 && node->nrot == 2) {
+        find_rates(&d->spanning.rows[k], x + node->row, motion, 3, 2);
+    } else {
+        find_rates(&d->spanning.rows[k], x + node->row, motion, node->nlin, node->nrot);
     }
 }
 
 void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const double* v)
 {
     for (int k = 0; k < m->nspanning; k++) {
-        const ItmSpanningNode* node = &m->spanning[k];
-        ItmSpanned* f = &d->spanning.nodes[k];
-        const double* v_k = v + m->bodies[node->body].v_adr;
-        f->motion =
-            (ItmSpatial){itm_mat_mul_vec(&f->R, itm_vec(v_k[3], v_k[4], v_k[5])), itm_vec(v_k[0], v_k[1], v_k[2])};
-        ItmSpatial motion = f->motion;
-        if (node->parent != ITM_NONE) {
-            ItmSpatial parent = itm_twist_shift(d->spanning.nodes[node->parent].motion, f->offset);
-            motion = itm_spatial_axpy(-1.0, parent, motion);
-        }
-        if (node->nlin == 3 && node->nrot == 2) {
-            find_rates(f, out + node->row, motion, 3, 2);
-        } else {
-            find_rates(f, out + node->row, motion, node->nlin, node->nrot);
-        }
+        multiply_node(m, d, k, out, v);
     }
 }
 
 // ---------------------------------------------------------------------------- solve
 
 // Motion of the body against its parent by which its rows have the rates x.
-ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const double* x, int nlin, int nrot)
+ITM_INLINE ItmSpatial find_motion(const ItmSpanned* f, const ItmSpannedRows* rows, const double* x, int nlin, int nrot)
 {
     ItmSpatial c = itm_spatial_zero();
     for (int k = 0; k < nrot; k++) {
         c.ang = itm_vec_axpy(x[nlin + k], f->dual[k], c.ang);
     }
-    c.lin = itm_vec_cross(f->rows.s, c.ang);
+    c.lin = itm_vec_cross(rows->s, c.ang);
     for (int k = 0; k < nlin; k++) {
-        c.lin = itm_vec_axpy(x[k], f->rows.e[k], c.lin);
+        c.lin = itm_vec_axpy(x[k], rows->e[k], c.lin);
     }
     return c;
 }
 
 // Forces x of the rows whose sum is the wrench p on the body.
-ITM_INLINE void find_forces(const ItmSpanned* f, double* x, ItmSpatial p, int nlin, int nrot)
+ITM_INLINE void find_forces(const ItmSpanned* f, const ItmSpannedRows* rows, double* x, ItmSpatial p, int nlin,
+                            int nrot)
 {
-    ItmVec3 torque = itm_vec_sub(p.ang, itm_vec_cross(f->rows.s, p.lin));
+    ItmVec3 torque = itm_vec_sub(p.ang, itm_vec_cross(rows->s, p.lin));
     for (int k = 0; k < nlin; k++) {
-        x[k] = itm_vec_dot(f->rows.e[k], p.lin);
+        x[k] = itm_vec_dot(rows->e[k], p.lin);
     }
     for (int k = 0; k < nrot; k++) {
         x[nlin + k] = itm_vec_dot(f->dual[k], torque);
@@ -283,8 +308,8 @@ ITM_INLINE void go_inward(const ItmModel* m, ItmData* d, int k, const double* x,
     const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
     const double* L = d->spanning.L + node->L_adr;
     double* y = d->spanning.y + node->free_adr;
-    f->c = find_motion(f, x + node->row, nlin, nrot);
-    ItmSpatial z = itm_spatial_add(itm_articulated_mul(&f->IA, f->c), f->p);
+    ItmSpatial c = find_motion(f, &d->spanning.rows[k], x + node->row, nlin, nrot);
+    ItmSpatial z = itm_spatial_add(itm_articulated_mul(&f->IA, c), f->p);
     for (int i = 0; i < nfree; i++) {
         y[i] = itm_spatial_dot(S[i], z);
     }
@@ -303,23 +328,24 @@ ITM_INLINE void go_outward(const ItmModel* m, ItmData* d, int k, double* v, doub
 {
     const ItmSpanningNode* node = &m->spanning[k];
     ItmSpanned* f = &d->spanning.nodes[k];
+    const ItmSpannedRows* rows = &d->spanning.rows[k];
     const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
     const double* L = d->spanning.L + node->L_adr;
     double* y = d->spanning.y + node->free_adr;
     ItmSpatial a = itm_spatial_zero();
     if (node->parent != ITM_NONE) {
-        a = itm_twist_shift(d->spanning.nodes[node->parent].motion, f->offset);
+        a = itm_twist_shift(d->accel[node->parent], f->offset);
     }
     for (int i = 0; i < nfree; i++) {
         y[i] = -y[i] - itm_spatial_dot(G[i], a);
     }
     itm_articulated_solve_upper(L, y, nfree);
-    a = itm_spatial_add(a, f->c);
+    a = itm_spatial_add(a, find_motion(f, rows, x + node->row, nlin, nrot));
     for (int i = 0; i < nfree; i++) {
         a = itm_spatial_axpy(y[i], S[i], a);
     }
-    f->motion = a;
-    find_forces(f, x + node->row, itm_spatial_add(itm_articulated_mul(&f->IA, a), f->p), nlin, nrot);
+    d->accel[k] = a;
+    find_forces(f, rows, x + node->row, itm_spatial_add(itm_articulated_mul(&f->IA, a), f->p), nlin, nrot);
     f->p = itm_spatial_zero();
     ItmVec3 w = itm_mat_t_mul_vec(&f->R, a.ang);
     const double add[6] = {a.lin.x, a.lin.y, a.lin.z, w.x, w.y, w.z};
@@ -329,7 +355,7 @@ ITM_INLINE void go_outward(const ItmModel* m, ItmData* d, int k, double* v, doub
     }
 }
 
-void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
+static void go_all_inward(const ItmModel* m, ItmData* d, const double* x)
 {
     for (int k = m->nspanning - 1; k >= 0; k--) {
         const ItmSpanningNode* node = &m->spanning[k];
@@ -339,6 +365,10 @@ void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
             go_inward(m, d, k, x, node->nlin, node->nrot, node->nfree);
         }
     }
+}
+
+static void go_all_outward(const ItmModel* m, ItmData* d, double* v, double* x)
+{
     for (int k = 0; k < m->nspanning; k++) {
         const ItmSpanningNode* node = &m->spanning[k];
         if (node->nlin == 3 && node->nrot == 2) {
@@ -347,4 +377,73 @@ void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
             go_outward(m, d, k, v, x, node->nlin, node->nrot, node->nfree);
         }
     }
+}
+
+void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    go_all_inward(m, d, x);
+    go_all_outward(m, d, v, x);
+}
+
+void itm_spanning_project(const ItmModel* m, ItmData* d, double* v, double* x)
+{
+    begin_factor(d);
+    for (int k = 0; k < m->nspanning; k++) {
+        place_node(m, d, k);
+        multiply_node(m, d, k, x, v);
+    }
+    for (int i = 0; i < m->nrow; i++) {
+        x[i] = -x[i];
+    }
+    for (int k = m->nspanning - 1; k >= 0; k--) {
+        const ItmSpanningNode* node = &m->spanning[k];
+        if (node->nlin == 3 && node->nrot == 2) {
+            factor_node(m, d, k, 1);
+            go_inward(m, d, k, x, 3, 2, 1);
+        } else {
+            factor_node(m, d, k, node->nfree);
+            go_inward(m, d, k, x, node->nlin, node->nrot, node->nfree);
+        }
+    }
+    go_all_outward(m, d, v, x);
+}
+
+void itm_spanning_solve_inward(const ItmModel* m, ItmData* d, const double* x)
+{
+    go_all_inward(m, d, x);
+    for (int k = 0; k < m->nspanning; k++) {
+        d->spanning.nodes[k].p = itm_spatial_zero();
+    }
+}
+
+// ---------------------------------------------------------------------------- half solve
+
+// A body moves by a = X a_parent + c + S u, where L' u = -y_free - G' X a_parent: with y = L^-1 S' p,
+//   p . a = p . c - y . y_free + (p - G y) . X a_parent
+double itm_spanning_half_solve(const ItmModel* m, ItmData* d, double* y, const double* x, const int* path, int npath)
+{
+    double rate = 0.0;
+    for (int j = 0; j < npath; j++) {
+        const ItmSpanningNode* node = &m->spanning[path[j]];
+        ItmSpanned* f = &d->spanning.nodes[path[j]];
+        const ItmSpatial *S = d->spanning.S + node->free_adr, *G = d->spanning.G + node->free_adr;
+        double *own = y + node->free_adr, *free = d->spanning.y + node->free_adr;
+        ItmSpatial p = f->p;
+        f->p = itm_spatial_zero();
+        ItmSpatial c = find_motion(f, &d->spanning.rows[path[j]], x + node->row, node->nlin, node->nrot);
+        rate += itm_spatial_dot(p, c);
+        for (int i = 0; i < node->nfree; i++) {
+            own[i] = itm_spatial_dot(S[i], p);
+        }
+        itm_articulated_solve_lower(d->spanning.L + node->L_adr, own, node->nfree);
+        for (int i = 0; i < node->nfree; i++) {
+            rate -= own[i] * free[i];
+            p = itm_spatial_axpy(-own[i], G[i], p);
+        }
+        if (node->parent != ITM_NONE) {
+            ItmSpatial* parent = &d->spanning.nodes[node->parent].p;
+            *parent = itm_spatial_add(*parent, itm_wrench_shift(p, f->offset));
+        }
+    }
+    return rate;
 }

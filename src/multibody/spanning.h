@@ -11,7 +11,7 @@
 // Find the forest, if the rows are one: fills m->spanning, after the row blocks. Returns false without memory.
 bool itm_spanning_build(ItmModel* m);
 
-// The factor at the position of the position stage, after itm_rows_place_nodes.
+// The factor at the position of the position stage, after itm_rows_place_nodes, once for each.
 void itm_spanning_factor(const ItmModel* m, ItmData* d);
 
 // out = A v (nrow), with A of the last itm_spanning_factor.
@@ -19,5 +19,16 @@ void itm_spanning_multiply(const ItmModel* m, ItmData* d, double* out, const dou
 
 // x <- H^-1 x (nrow), v += M^-1 A' x (nv), with A and M of the last itm_spanning_factor.
 void itm_spanning_solve(const ItmModel* m, ItmData* d, double* v, double* x);
+
+// The inward half of that, for accelerations x (nrow) of the rows and wrenches that the caller has put into the nodes' p, each less than 0 by
+// what pushes on its body: leaves d->spanning.y, and takes the wrenches away.
+void itm_spanning_solve_inward(const ItmModel* m, ItmData* d, const double* x);
+
+// y = L^-1 S' a' of a row a along the nodes of its path, children first, whose p has the row's covectors on its bodies and is taken away.
+// y (nspanning_free) is written along the path only. Returns a v_dot of the motion that the last itm_spanning_solve_inward, for x, has begun.
+double itm_spanning_half_solve(const ItmModel* m, ItmData* d, double* y, const double* x, const int* path, int npath);
+
+// Factor, and take the rates of the rows out of v: x <- -H^-1 A v (nrow), v += M^-1 A' x (nv), in three walks over the nodes.
+void itm_spanning_project(const ItmModel* m, ItmData* d, double* v, double* x);
 
 #endif

@@ -10,6 +10,7 @@
 #include "multibody/rows.h"
 #include "multibody/sleep.h"
 #include "rim/effective.h"
+#include "rim/forest.h"
 #include "rim/frame_rows.h"
 #include "rim/contacts.h"
 #include "stepper/inertial.h"
@@ -46,6 +47,7 @@ void itm_rim_lay_out(ItmRim* rim, ItmArena* arena, const ItmModel* m, int n)
     for (size_t i = 0; i < sizeof interfaces / sizeof interfaces[0]; i++) {
         *interfaces[i] = ITM_TAKE(arena, double, n);
     }
+    itm_rim_forest_lay_out(&rim->forest, arena, m, n);
     itm_rim_contacts_lay_out(rim, arena, m);
 }
 
@@ -100,6 +102,7 @@ void itm_rim_init(ItmRim* rim, const ItmModel* m, const int* actuators)
             set_path(rim, m, i, bodies, n);
             rim->is_chain[i] = rim->is_chain[i] && measure->nother == 0;
         }
+        itm_rim_forest_set_path(&rim->forest, m, i, &rim->blocks[i]);
     }
     memset(rim->Y, 0, sizeof(double) * (size_t)(rim->n * rim->nv));
 }
@@ -109,6 +112,7 @@ void itm_rim_set_frame(ItmRim* rim, const ItmModel* m, int row, const ItmRimFram
     rim->actuator[row] = ITM_NONE;
     rim->frames[row] = *frame;
     set_path(rim, m, row, &frame->body, frame->body != ITM_NONE);
+    itm_rim_forest_set_path(&rim->forest, m, row, &rim->blocks[row]);
 }
 
 // ---------------------------------------------------------------------------- rows
@@ -210,14 +214,22 @@ ITM_INLINE void clear_reaction(const ItmModel* m, double* y)
     }
 }
 
+// Covectors of interface i on the bodies of its block (ITM_BLOCK_BODIES at most).
+ITM_INLINE void get_covectors(const ItmModel* m, const ItmRim* rim, int i, const ItmMeasured* x, ItmSpatial* cov)
+{
+    if (rim->actuator[i] != ITM_NONE) {
+        itm_measure_get_covectors(measure_of(m, rim->actuator[i]), x, 1.0, cov);
+    } else {
+        cov[0] = x->cov_a;
+    }
+}
+
 static HalfSolved half_solve_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, const ItmMeasured* x,
                                        double* y)
 {
     const ItmRowBlock* block = &rim->blocks[i];
-    ItmSpatial cov[ITM_BLOCK_BODIES] = {x->cov_a};  // of a frame
-    if (rim->actuator[i] != ITM_NONE) {
-        itm_measure_get_covectors(measure_of(m, rim->actuator[i]), x, 1.0, cov);
-    }
+    ItmSpatial cov[ITM_BLOCK_BODIES];
+    get_covectors(m, rim, i, x, cov);
     const double* along = d->x1;
     HalfSolved out = {0.0, 0.0};
     clear_reaction(m, y);
@@ -314,10 +326,23 @@ static void reduce_chain(const ItmModel* m, ItmData* d, ItmRim* rim, int i, cons
     finish_row(m, d, rim, i, half_solve_chain(m, d, rim, i, x, y), x->bias);
 }
 
+// The same for n rows of a forest.
+static void reduce_in_forest(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
+{
+    for (int k = i; k < i + n; k++) {
+        ItmSpatial cov[ITM_BLOCK_BODIES];
+        get_covectors(m, rim, k, &x[k - i], cov);
+        itm_rim_forest_reduce(m, d, rim, k, cov);
+        rim->a0[k] += x[k - i].bias;
+    }
+}
+
 // Any rows from i on; x are their measures.
 static void reduce_any(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n, const ItmMeasured* x)
 {
-    if (rim->actuator[i] != ITM_NONE && rim->is_chain[i]) {
+    if (rim->forest.is_used) {
+        reduce_in_forest(m, d, rim, i, n, x);
+    } else if (rim->actuator[i] != ITM_NONE && rim->is_chain[i]) {
         reduce_chain(m, d, rim, i, x);
     } else {
         reduce_rows(m, d, rim, i, n, x);
@@ -327,8 +352,10 @@ static void reduce_any(const ItmModel* m, ItmData* d, ItmRim* rim, int i, int n,
 // W, a0 and the free motion of the mechanism, M and H factored; d->mass.y is L^-1 (f - c).
 static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
 {
-    memcpy(rim->y_free, d->mass.y, sizeof(double) * (size_t)m->nv);
-    if (m->nrow > 0) {
+    if (!rim->forest.is_used) {
+        memcpy(rim->y_free, d->mass.y, sizeof(double) * (size_t)m->nv);
+    }
+    if (!rim->forest.is_used && m->nrow > 0) {
         answer_rows(m, d, rim);
     }
     for (int i = 0, n; i < rim->n; i += n) {
@@ -338,7 +365,7 @@ static void reduce_interfaces(const ItmModel* m, ItmData* d, ItmRim* rim)
         } else {
             ItmMeasured x[ITM_DIRECTION_COUNT];
             n = look_at_rows(m, d, rim, i, x);
-            reduce_rows(m, d, rim, i, n, x);
+            reduce_any(m, d, rim, i, n, x);
         }
     }
 }
@@ -350,6 +377,7 @@ void itm_rim_compute_mobility(const ItmModel* m, ItmData* d, ItmRim* rim)
         itm_rows_compute_jacobian(m, d);
     }
     itm_euler_factor(m, d, d->options.step);
+    rim->forest.is_used = false;
     for (int i = 0, n; i < rim->n; i += n) {
         ItmMeasured x[ITM_DIRECTION_COUNT];
         n = look_at_rows(m, d, rim, i, x);
@@ -384,8 +412,9 @@ static void set_contact_bias(const ItmData* d, ItmRim* rim)
     rim->nahead = 0;
 }
 
-// Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v.
-static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift)
+// Evaluation of the mechanism without the interface forces, in the configuration q (+) shift v. may_span: by the forest of rows, if they
+// are one.
+static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift, bool may_span)
 {
     rim->model = m;
     rim->data = d;
@@ -406,7 +435,9 @@ static ItmStatus evaluate(const ItmModel* m, ItmData* d, ItmRim* rim, double t, 
         itm_kinematics_integrate(m, d->q, rim->q_start, d->v, shift);
         d->position_state = ITM_POSITION_STALE;
     }
-    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, true);
+    may_span = may_span && rim->forest.is_possible;
+    ItmStatus status = itm_euler_evaluate(m, d, t + shift, H, may_span ? ITM_EVALUATE_FOREST : ITM_EVALUATE_INTERFACE);
+    rim->forest.is_used = may_span && itm_euler_can_span_interfaces(m, d);
     if (status == ITM_OK && d->bounded != NULL) {
         set_contact_bias(d, rim);
     }
@@ -438,29 +469,39 @@ static void factor_free_motion(const ItmModel* m, ItmData* d, double H)
     d->position_state = ITM_POSITION_FACTORED;
 }
 
-ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
-                          ItmRimContact contact)
+static ItmStatus extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                         ItmRimContact contact, bool may_span)
 {
-    ItmStatus status = evaluate(m, d, rim, t, H, shift);
+    ItmStatus status = evaluate(m, d, rim, t, H, shift, may_span);
     if (status != ITM_OK) {
         return status;
     }
-    factor_free_motion(m, d, H);
+    if (rim->forest.is_used) {
+        itm_rim_forest_begin(m, d, rim);
+    } else {
+        factor_free_motion(m, d, H);
+    }
     return reduce(m, d, rim, contact);
+}
+
+ItmStatus itm_rim_extract(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
+                          ItmRimContact contact)
+{
+    return extract(m, d, rim, t, H, shift, contact, true);
 }
 
 ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, double t, double H, double shift,
                                ItmFlexibleInterface elastic, ItmRimContact contact)
 {
     if (elastic == ITM_FLEXIBLE_INTERFACE_IMPLICIT) {
-        ItmStatus status = itm_rim_extract(m, d, rim, t, H, shift, contact);
+        ItmStatus status = extract(m, d, rim, t, H, shift, contact, false);
         if (shift > 0.0) {
             memcpy(d->q, rim->q_start, sizeof(double) * (size_t)m->nq);
             d->position_state = ITM_POSITION_STALE;
         }
         return status;
     }
-    ItmStatus status = evaluate(m, d, rim, t, H, 0.0);
+    ItmStatus status = evaluate(m, d, rim, t, H, 0.0, false);
     if (status != ITM_OK) {
         return status;
     }
@@ -477,6 +518,10 @@ ItmStatus itm_rim_extract_view(const ItmModel* m, ItmData* d, ItmRim* rim, doubl
 
 void itm_rim_respond(const ItmModel* m, ItmData* d, const ItmRim* rim, double* v, double h, const double* p)
 {
+    if (rim->forest.is_used) {
+        itm_rim_forest_respond(m, d, rim, v, h, p);
+        return;
+    }
     for (int k = 0; k < m->nv; k++) {
         double sum = h * rim->y_free[k];
         for (int i = 0; p != NULL && i < rim->n; i++) {

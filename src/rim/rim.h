@@ -105,6 +105,18 @@ typedef struct ItmRimSeen {
     bool    is_held;         // its row was active at the end of the last step
 } ItmRimSeen;
 
+// Interfaces of a mechanism whose rows are a forest of all its bodies: forest.h.
+typedef struct ItmRimForest {
+    bool    is_possible;     // whether it is one, and interfaces act on bodies only
+    bool    is_used;         // in the last extraction: y_free, lambda, mu, Y are void
+    int*    node_of;         // of each body                                            (nbody)
+    int*    path, *npath;    // nodes of each interface, children first                 (n nspanning, n)
+    ItmSpatial* cov;         // covectors on the bodies of its block                    (n ITM_BLOCK_BODIES)
+    double* y;               // half solved, 0 elsewhere                                (n x nspanning_free)
+    ItmSpatial* wrench;      // forces less inertia on the body of a node               (nspanning)  N m, N
+    double* rate;            // free accelerations of the rows                          (nrow)
+} ItmRimForest;
+
 typedef struct ItmRim {
     int     n, nv, nrow;    // interfaces; velocities and bilateral rows of the mechanism
     const ItmModel* model;
@@ -156,6 +168,7 @@ typedef struct ItmRim {
     double* jump;           // part of P0 that joined frames get at the start of the step (n)       N s
     double* work;           // of the interface forces                                  (n)         J
     double* w_next;         //                                                          (n)         m/s
+    ItmRimForest forest;
     ItmRimContacts contacts;
     struct ItmRimEffective* effective; // stiffness and damping at the interfaces (effective.h), or NULL
     int     nswitch;        // bounded rows that began or ceased to hold within the last macro step

@@ -3,6 +3,7 @@
 //   v+ = v + H v_dot + X P0 + X_c Q0                    impulse: the mechanism ends with the RIM's rates
 //   q+ = q (+) H (v + theta H v_dot + X P1 + X_c Q1)    moment: and where the RIM ended
 #include "rim/contacts.h"
+#include "rim/forest.h"
 
 #include "multibody/forces.h"
 #include "multibody/kinematics.h"
@@ -103,9 +104,13 @@ static ItmStatus add_bounded(const ItmModel* m, ItmData* d, ItmRim* rim, double*
     return ITM_OK;
 }
 
-// Impulses of the bilateral rows: free motion less what interface impulses take off.
+// Impulses of the bilateral rows: free motion less what interface impulses take off. After the response to P0.
 static void set_row_impulses(const ItmModel* m, ItmData* d, const ItmRim* rim)
 {
+    if (rim->forest.is_used) {
+        memcpy(d->lambda, d->rows.x, sizeof(double) * (size_t)m->nrow);
+        return;
+    }
     for (int k = 0; k < m->nrow; k++) {
         d->lambda[k] = rim->H * rim->lambda[k];
         for (int i = 0; i < rim->n; i++) {
@@ -148,10 +153,15 @@ static void book_interfaces(ItmData* d, const ItmRim* rim)
 static void move_interface(const ItmModel* m, ItmData* d, const ItmRim* rim, int i, double beyond)
 {
     double scale = beyond / rim->W[i * rim->n + i];
-    for (int k = 0; k < m->nv; k++) {
-        d->mass.y[k] = scale * rim->Y[i * m->nv + k];
+    if (rim->forest.is_used) {
+        memset(d->x4, 0, sizeof(double) * (size_t)m->nv);
+        itm_rim_forest_push(m, d, rim, d->x4, i, scale);
+    } else {
+        for (int k = 0; k < m->nv; k++) {
+            d->mass.y[k] = scale * rim->Y[i * m->nv + k];
+        }
+        itm_mass_solve_upper(m, d, d->x4);
     }
-    itm_mass_solve_upper(m, d, d->x4);
     itm_kinematics_integrate(m, d->q1, d->q, d->x4, 1.0);
     memcpy(d->q, d->q1, sizeof(double) * (size_t)m->nq);
 }

@@ -166,7 +166,10 @@ static void put(void* context, ItmScan* s, const ItmOp* op, const ItmQuantity* c
 bool itm_expression_compute(ItmQuantity* value, const char* text, size_t length, const ItmScope* scope, int depth,
                             ItmExpressionError* error)
 {
-    Stack stack = {.scope = scope};
+    Stack stack;  // of which one operand is used mostly
+    stack.scope = scope;
+    stack.count = 0;
+    stack.items[0] = (ItmQuantity){0};
     ItmScan scan = {.text = text, .length = length, .depth = depth, .error = error};
     itm_grammar_parse(&scan, scope, &(ItmOpSink){.context = &stack, .put = put});
     *value = stack.items[0];

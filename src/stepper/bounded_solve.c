@@ -155,6 +155,7 @@ static void report(ItmBoundReport* r, const ItmRowSolves* solves, const int* tab
             note_residual(&r->worst_row, &r->worst_residual, table[info->worst_row], info->residual);
         }
     }
+    r->lost += solves->lost;
 }
 
 // The report of an island into that of the step.
@@ -164,6 +165,7 @@ static void take_report(ItmData* d, const ItmBoundReport* r)
     d->info.solver_residual = fmax(d->info.solver_residual, r->residual);
     d->info.fallbacks += r->fallbacks;
     d->info.unsolved += r->unsolved;
+    d->info.step_impact_loss += r->lost;
     if (r->worst_row != ITM_NONE) {
         note_residual(&d->bounded->worst_row, &d->bounded->worst_residual, r->worst_row, r->worst_residual);
     }
@@ -421,6 +423,21 @@ static void finish_sweep(ItmBounded* b, const ItmSweep* s)
     }
 }
 
+// Energy that open rows took which should have bounced: all rows bounce at the start of the step here.
+static double sum_swept_losses(const ItmBounded* b, const ItmSweep* s)
+{
+    double sum = 0.0;
+    for (int k = 0; k < s->nblock; k++) {
+        for (int i = s->blocks[k].row; i < s->blocks[k].row + s->blocks[k].nrow; i++) {
+            const ItmRow* row = &b->rows[i];
+            if (row->restitution > 0.0 && !row->is_bouncing && !row->is_held && row->gap > row->open) {
+                sum += itm_row_compute_loss(row, &b->step, 0.5 * b->x[i] * (row->rate + b->v_after[i]), b->v_after[i]);
+            }
+        }
+    }
+    return sum;
+}
+
 static int find_table_row(const ItmSweep* s, int row)
 {
     int k = 0;
@@ -506,7 +523,8 @@ static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int 
     if (!is_single && n < MECHANISM_FROM && is_dense_possible) {
         return false;
     }
-    if (state_sweep(d, &work->sweep, head, &is_any) && is_dense_possible) {
+    bool is_bouncing = state_sweep(d, &work->sweep, head, &is_any);
+    if (is_bouncing && is_dense_possible) {
         return false;
     }
     if (!is_single && !express_mechanisms(m, d, work, head)) {
@@ -526,6 +544,7 @@ static bool sweep_island(const ItmModel* m, ItmData* d, ItmBoundWork* work, int 
     r->iterations += result.sweeps;
     r->residual = fmax(r->residual, result.residual);
     finish_sweep(b, &work->sweep);
+    r->lost += is_bouncing ? sum_swept_losses(b, &work->sweep) : 0.0;
     if (is_any && !b->step.feeds_gaps_back) {
         correct_sweep(b, &work->sweep);
     }
@@ -736,7 +755,7 @@ static void start_report(ItmData* d)
     b->worst_residual = 0.0;
     d->info.nbounded = b->nrow;
     d->info.nactive = d->info.solver_iterations = d->info.solver_redundant = 0;
-    d->info.solver_residual = d->info.penetration = 0.0;
+    d->info.solver_residual = d->info.penetration = d->info.step_impact_loss = 0.0;
 }
 
 static ItmStatus fail_overfull(const ItmModel* m, ItmData* d)
@@ -839,6 +858,19 @@ static void set_mid_rates(const ItmModel* m, ItmData* d)
     }
 }
 
+// Which bodies a row connects: points of one face bounce together. Limits are on their own.
+static void set_pairs(ItmBounded* b)
+{
+    for (int i = 0; i < b->nrow; i++) {
+        ItmRow* row = &b->rows[i];
+        const ItmRowBlock* path = &b->blocks[row->block].path;
+        unsigned first = path->nbody > 0 ? (unsigned)path->body[0] + 1u : 0u;
+        unsigned second = path->nbody > 1 ? (unsigned)path->body[1] + 1u : 0u;
+        bool is_limit = row->kind == ITM_BOUND_LIMIT;
+        row->pair = (int)(is_limit ? 0x40000000u | (unsigned)row->owner : (first * 32749u + second) & 0x3fffffffu);
+    }
+}
+
 void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, double h, double since)
 {
     ItmBounded* b = d->bounded;
@@ -855,6 +887,9 @@ void itm_bounded_set_offsets(const ItmModel* m, ItmData* d, const double* v, dou
         itm_row_let_bounce(row, &b->step, b->v_after[i]);
         row->rate_mid = row->rate;
         is_any = is_any || row->is_bouncing;
+    }
+    if (is_any && b->step.places_hits) {
+        set_pairs(b);
     }
     if (is_any && m->nrow > 0 && b->step.places_hits) {
         set_mid_rates(m, d);
@@ -932,6 +967,23 @@ void itm_bounded_finish(const ItmModel* m, ItmData* d, double* v, double* correc
         b->x[i] += b->projection.x[i];
     }
     itm_clearance_tally(m, d, d->h);
+}
+
+bool itm_bounded_is_one_island(const ItmBounded* b)
+{
+    return b->islands.count == 1 && b->nrow < SPARSE_FROM;
+}
+
+ItmStatus itm_bounded_solve_assembled(const ItmModel* m, ItmData* d, double* v, double* correction, double h,
+                                      double since)
+{
+    itm_bounded_set_offsets(m, d, v, h, since);
+    itm_bounded_load(d->bounded, &d->bounded->work);
+    ItmStatus status = itm_bounded_solve_velocities(m, d);
+    if (status == ITM_OK) {
+        itm_bounded_finish(m, d, v, correction);
+    }
+    return status;
 }
 
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since)

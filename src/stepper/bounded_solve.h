@@ -10,6 +10,12 @@
 // ITM_ERR_CAPACITY: an island or the table is too large. ITM_ERR_NOT_FINITE: the problem is.
 ItmStatus itm_bounded_solve(const ItmModel* m, ItmData* d, double* v, double* correction, double h, double since);
 
+// Whether the rows are one small island, after itm_bounded_begin.
+bool itm_bounded_is_one_island(const ItmBounded* b);
+// The same for such an island that is in b->work already, assembled without compliance, where positions are not corrected.
+ItmStatus itm_bounded_solve_assembled(const ItmModel* m, ItmData* d, double* v, double* correction, double h,
+                                      double since);
+
 // ---------------------------------------------------------------------------- its parts, which interface models share
 
 // Half solved rows, impulses and states of the last step (b->x, b->state), islands. M and H are factored.

@@ -78,33 +78,31 @@ static void multiply_rows(const ItmModel* m, ItmData* d, double* out, const doub
     }
 }
 
-// Drift of this step from those of the last five into d->rows.guess, joint by joint: a polynomial in time through the last ones, of the
+// Drift of a joint in this step from those of the last five, into d->rows.guess: a polynomial in time through the last ones, of the
 // degree that would have come nearest in the last two steps. One step is not enough: a difference may pass through 0 there.
-static void predict_drift(const ItmModel* m, ItmData* d, bool is_even)
+static void predict_drift(ItmData* d, const ItmRowBlock* block, bool is_even)
 {
     enum { DEGREES = ITM_DRIFT_STEPS - 1 };
-    for (int k = 0; k < m->nblock; k++) {
-        int from = m->blocks[k].row, to = from + m->blocks[k].nrow, degree = 0;
-        // of each degree, squared: the next difference, and what that was one step before
-        double error[DEGREES] = {0.0};
-        for (int i = from; is_even && i < to; i++) {
-            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
-            for (int n = 0; n < DEGREES; n++) {
-                double last = D[n + 1] - (n + 2 < ITM_DRIFT_STEPS ? D[n + 2] : 0.0);
-                error[n] += D[n + 1] * D[n + 1] + last * last;
-            }
+    int from = block->row, to = from + block->nrow, degree = 0;
+    // of each degree, squared: the next difference, and what that was one step before
+    double error[DEGREES] = {0.0};
+    for (int i = from; is_even && i < to; i++) {
+        const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+        for (int n = 0; n < DEGREES; n++) {
+            double last = D[n + 1] - (n + 2 < ITM_DRIFT_STEPS ? D[n + 2] : 0.0);
+            error[n] += D[n + 1] * D[n + 1] + last * last;
         }
-        for (int n = 1; n < DEGREES; n++) {
-            degree = error[n] < error[degree] ? n : degree;
+    }
+    for (int n = 1; n < DEGREES; n++) {
+        degree = error[n] < error[degree] ? n : degree;
+    }
+    for (int i = from; i < to; i++) {
+        const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
+        double sum = D[0];
+        for (int n = 1; n <= degree; n++) {
+            sum += D[n];
         }
-        for (int i = from; i < to; i++) {
-            const double* D = d->rows.drift + ITM_DRIFT_STEPS * i;
-            double sum = D[0];
-            for (int n = 1; n <= degree; n++) {
-                sum += D[n];
-            }
-            d->rows.guess[i] = sum;
-        }
+        d->rows.guess[i] = sum;
     }
 }
 
@@ -126,9 +124,9 @@ static void set_right_side(const ItmModel* m, ItmData* d, double* b, double h)
     // bounded rows, singular positions and steps of other lengths make drifts jump: there the next one is as the last, with the gap
     // that was left
     bool is_even = d->spanning.is_used && !itm_stepper_is_variable(d->options.stepper);
-    predict_drift(m, d, is_even);
     for (int k = 0; k < m->nblock; k++) {
         const ItmRowBlock* block = &m->blocks[k];
+        predict_drift(d, block, is_even);
         bool is_fast =
             itm_inertial_is_fast(m, d, block->path[0]);  // its bias is that of the drift, which closes its gaps itself
         bool is_compliant = itm_block_is_compliant(block);
@@ -205,6 +203,11 @@ static bool can_span(const ItmModel* m, const ItmData* d)
     return m->nspanning > 0 && d->bounded == NULL && !d->inertial.has_fast;
 }
 
+bool itm_euler_can_span_interfaces(const ItmModel* m, const ItmData* d)
+{
+    return m->nspanning > 0 && !d->inertial.has_fast && (d->bounded == NULL || d->bounded->nrow == 0);
+}
+
 // Factors for a step h where rows have their Jacobian.
 static void factor_step(const ItmModel* m, ItmData* d, double h, bool is_spanned)
 {
@@ -262,10 +265,14 @@ void itm_euler_finish_rows(const ItmModel* m, ItmData* d, double t, double h)
     } else if (!d->spanning.is_used) {  // there the last look at the gaps has placed the nodes
         itm_rows_compute_jacobian(m, d);
     }
-    factor_step(m, d, h, d->spanning.is_used);
-    multiply_rows(m, d, d->rows.x, d->v);
-    leave_rigid(m, d, d->rows.x);
-    itm_euler_respond(m, d, d->v, d->rows.x);
+    if (d->spanning.is_used) {
+        itm_spanning_project(m, d, d->v, d->rows.x);
+    } else {
+        itm_euler_factor(m, d, h);
+        itm_rows_multiply(m, d, d->rows.x, d->v);
+        leave_rigid(m, d, d->rows.x);
+        itm_euler_respond(m, d, d->v, d->rows.x);
+    }
     for (int i = 0; i < m->nrow; i++) {
         d->lambda[i] += d->rows.x[i];
     }
@@ -284,14 +291,19 @@ ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, dou
     return m->contact != NULL ? itm_contact_add_rows(m, d, h) : ITM_OK;
 }
 
-// The same, and what sleeps wakes up where an awake body reaches it, and those that it reaches in turn.
+#define MOST_HITS 32  // bodies one behind the other that an impact of the step may reach
+
+// The same, and what sleeps wakes up where an awake body reaches it, and those that it reaches in turn; so do bodies come farther that are hit.
 static ItmStatus collect_awake(const ItmModel* m, ItmData* d, double t, double h)
 {
     itm_sleep_begin(m, d);
     ItmStatus status;
+    int hits = 0;
     do {
         status = itm_euler_collect_bounded(m, d, t, h);
-    } while (status == ITM_OK && itm_sleep_wake_touched(d));
+    } while (status == ITM_OK &&
+             (itm_sleep_wake_touched(d) || (hits++ < MOST_HITS && itm_contact_extend_reach(m, d, h))));
+    itm_contact_reset_reach(m, d);
     itm_sleep_hold(m, d);
     return status;
 }
@@ -308,8 +320,9 @@ static void compute_velocities(const ItmModel* m, ItmData* d, bool has_interface
     }
 }
 
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface)
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, ItmEvaluation purpose)
 {
+    bool has_interface = purpose != ITM_EVALUATE_STEP;
     if (d->position_state == ITM_POSITION_STALE) {
         itm_kinematics_compute_positions(m, d, d->q);
     }
@@ -322,9 +335,11 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
     if (d->options.modal_rule == ITM_MODAL_RULE_BACKWARD) {
         itm_flexible_add_lag(m, d, h);
     }
+    // the bias of fast rows needs the Jacobian
+    bool is_forest = purpose == ITM_EVALUATE_FOREST && !d->inertial.has_fast;
     if (m->nrow > 0) {
         bool is_spanned = d->position_state == ITM_POSITION_SPANNED && can_span(m, d) && !has_interface;
-        if (d->position_state == ITM_POSITION_FACTORED || is_spanned) {
+        if (d->position_state == ITM_POSITION_FACTORED || is_spanned || is_forest) {
             itm_rows_compute_rates(m, d, t);
         } else {
             itm_rows_compute_jacobian(m, d);
@@ -333,7 +348,11 @@ ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, 
         itm_rows_add_damper_power(m, d);
         itm_inertial_set_bias(m, d, h);
     }
-    return d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
+    ItmStatus status = d->bounded != NULL ? collect_awake(m, d, t, h) : ITM_OK;
+    if (is_forest && !itm_euler_can_span_interfaces(m, d)) {
+        itm_rows_compute_jacobian(m, d);
+    }
+    return status;
 }
 
 // Contact in joints with clearance as in Verlet's method: the first half of the forces, accelerations a, acts before the velocities of the
@@ -383,7 +402,7 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
 {
     double h = d->h, t = itm_data_get_time(d);
     double *v_next = d->x1, *move = d->x3;
-    ItmStatus status = itm_euler_evaluate(m, d, t, h, false);
+    ItmStatus status = itm_euler_evaluate(m, d, t, h, ITM_EVALUATE_STEP);
     if (status != ITM_OK) {
         return status;
     }
@@ -408,7 +427,9 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
             return status;
         }
     }
-    memset(move, 0, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL || d->inertial.has_fast) {
+        memset(move, 0, sizeof(double) * (size_t)m->nv);
+    }
     if (d->bounded != NULL) {
         // joints with clearance need their energies to second order
         d->bounded->books_answer = m->nclearance > 0 && m->nrow > 0;
@@ -420,13 +441,19 @@ ItmStatus itm_euler_step(const ItmModel* m, ItmData* d)
     }
     // q+ = q (+) (h v+ + position correction)
     double *q_start = d->q1, *correction = d->x2;
-    memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
-    memcpy(correction, move, sizeof(double) * (size_t)m->nv);
-    for (int i = 0; i < m->nv; i++) {
-        d->v[i] = v_next[i];
-        move[i] += h * v_next[i];
+    if (d->inertial.has_fast) {
+        memcpy(q_start, d->q, sizeof(double) * (size_t)m->nq);
+        memcpy(correction, move, sizeof(double) * (size_t)m->nv);
     }
-    itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
+    memcpy(d->v, v_next, sizeof(double) * (size_t)m->nv);
+    if (d->bounded != NULL) {
+        for (int i = 0; i < m->nv; i++) {
+            move[i] += h * v_next[i];
+        }
+        itm_kinematics_integrate(m, d->q, d->q, move, 1.0);
+    } else {
+        itm_kinematics_integrate(m, d->q, d->q, v_next, h);
+    }
     d->position_state = ITM_POSITION_STALE;
     itm_inertial_finish(m, d, q_start, correction, h);
     if (m->nrow > 0) {

@@ -30,13 +30,15 @@ bool itm_inertial_is_fast_row(const ItmModel* m, const ItmData* d, int row)
 
 // ---------------------------------------------------------------------------- extrapolation
 
+#define LEAF_STATE 7  // turn, omega
+
 typedef struct Drift {
     const ItmModel* m;
     ItmData* d;
     const ItmBody* leaf;                  // a body alone: y = (turn, omega); NULL: all of the model
     int n;                                // size of y
     double* table[ITM_INERTIAL_COLUMNS];  // extrapolated values of the last row      (n)
-    double *f, *f0, *z[2];                // rates, rates of the start, states         (n)
+    double *f, *f0, *before;              // rates, rates of the start, the state before the last one (n)
 } Drift;
 
 // A free body: p' = p o omega / 2,  J omega' = J omega x omega, body axes
@@ -102,7 +104,7 @@ static void compute_rates(const Drift* g, double* f, const double* y)
 // Modified midpoint rule, n steps over h, n even:  z_1 = y + s f(y),  z_i+1 = z_i-1 + 2 s f(z_i)
 static void run_midpoint(const Drift* g, double* out, const double* y, double h, int n)
 {
-    double s = h / n, *before = g->z[0], *now = g->z[1];
+    double s = h / n, *before = g->before, *now = out;
     memcpy(before, y, sizeof(double) * (size_t)g->n);
     for (int k = 0; k < g->n; k++) {
         now[k] = y[k] + s * g->f0[k];
@@ -115,7 +117,6 @@ static void run_midpoint(const Drift* g, double* out, const double* y, double h,
             now[k] = next;
         }
     }
-    memcpy(out, now, sizeof(double) * (size_t)g->n);
 }
 
 // Row k of the table, over the row before it: T_kj from T_k,j-1 and T_k-1,j-1 (Aitken, Neville), best value in table[0].
@@ -131,17 +132,16 @@ static void add_row(const Drift* g, const double* y, double h, int k)
     }
 }
 
-static Drift make_drift(const ItmModel* m, ItmData* d, const ItmBody* leaf)
+static Drift make_drift(const ItmModel* m, ItmData* d, const ItmBody* leaf, double* work)
 {
-    Drift g = {.m = m, .d = d, .leaf = leaf, .n = leaf != NULL ? 7 : m->nq + m->nv + m->nrow};
-    double* at = d->inertial.work;
+    Drift g = {.m = m, .d = d, .leaf = leaf, .n = leaf != NULL ? LEAF_STATE : m->nq + m->nv + m->nrow};
+    double* at = work;
     for (int k = 0; k < ITM_INERTIAL_COLUMNS; k++, at += g.n) {
         g.table[k] = at;
     }
     g.f = at;
     g.f0 = at + g.n;
-    g.z[0] = at + 2 * g.n;
-    g.z[1] = at + 3 * g.n;
+    g.before = at + 2 * g.n;
     return g;
 }
 
@@ -177,7 +177,7 @@ static bool turn_alone(const Drift* g, double* y, double h, int npart, double to
             add_row(g, y, h / npart, k);
             is_settled = k > 0 && has_settled(g, 0, 4, 1.0, tolerance) && has_settled(g, 4, 7, rate, tolerance);
         }
-        memcpy(y, g->table[0], sizeof(double) * 7);
+        memcpy(y, g->table[0], sizeof(double) * LEAF_STATE);
     }
     return is_settled;
 }
@@ -185,8 +185,8 @@ static bool turn_alone(const Drift* g, double* y, double h, int npart, double to
 // Drift of a body alone, q and v its coordinates and velocities.
 static void drift_alone(const ItmModel* m, ItmData* d, const ItmBody* body, double* q, double* v, double h)
 {
-    Drift g = make_drift(m, d, body);
-    double y[7];
+    double y[LEAF_STATE], work[(ITM_INERTIAL_COLUMNS + 3) * LEAF_STATE];
+    Drift g = make_drift(m, d, body, work);
     bool is_settled = false, is_usable = false;
     for (int half = 0; half <= MAX_HALVINGS + 1 && !is_usable; half++) {
         bool is_last = half > MAX_HALVINGS;
@@ -318,17 +318,18 @@ static void drift_part(const Drift* g, double* y_next, const double* y, double h
     change_state(m, d, ACCEPTED, WAITING);
 }
 
-// Mechanisms that are fast: state y (coordinates, velocities, row impulses) after h, into `result`.
-static void drift_mechanisms(const ItmModel* m, ItmData* d, double* result, const double* start, double h)
+// Mechanisms that are fast: their states (coordinates, velocities, row impulses) go on by h in `result`. Those that still wait are as they
+// were at the start there.
+static void drift_mechanisms(const ItmModel* m, ItmData* d, double* result, double h)
 {
-    Drift g = make_drift(m, d, NULL);
+    Drift g = make_drift(m, d, NULL, d->inertial.work);
     double *y = d->inertial.y, *y_next = d->inertial.y + g.n;
     int last = 0;
     for (int half = 0; half <= MAX_HALVINGS && count_state(m, d, WAITING) > 0; half++) {
         int npart = 1 << half;
         last = half;
-        memcpy(y, start, sizeof(double) * (size_t)g.n);
-        memcpy(y_next, start, sizeof(double) * (size_t)g.n);
+        memcpy(y, result, sizeof(double) * (size_t)g.n);
+        memcpy(y_next, result, sizeof(double) * (size_t)g.n);
         for (int part = 0; part < npart && count_state(m, d, WAITING) > 0; part++) {
             drift_part(&g, y_next, y, h / npart, half == MAX_HALVINGS);
             memcpy(y, y_next, sizeof(double) * (size_t)g.n);
@@ -354,9 +355,7 @@ static void run_drift(const ItmModel* m, ItmData* d, double* y, double h)
         d->inertial.state[i] = is_fast && !is_single ? WAITING : OTHER;
     }
     if (has_mechanism) {
-        double* start = d->inertial.y + 2 * (m->nq + m->nv + m->nrow);
-        memcpy(start, y, sizeof(double) * (size_t)(m->nq + m->nv + m->nrow));
-        drift_mechanisms(m, d, y, start, h);
+        drift_mechanisms(m, d, y, h);
         d->position_state = ITM_POSITION_STALE;
     }
 }
@@ -455,7 +454,7 @@ bool itm_inertial_begin(const ItmModel* m, ItmData* d, double h, double most, bo
     itm_kinematics_compute_velocities(m, d, d->v);
     memset(d->inertial.dv, 0, sizeof(double) * (size_t)m->nv);
     if (is_predicted) {
-        double* y = d->inertial.y + 3 * (m->nq + m->nv + m->nrow);
+        double* y = d->inertial.y + 2 * (m->nq + m->nv + m->nrow);
         memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
         memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
         run_drift(m, d, y, h);
@@ -577,6 +576,8 @@ void itm_inertial_compute_right_side(const ItmModel* m, ItmData* d, double t, do
 {
     memset(d->energy.power, 0, sizeof d->energy.power);
     if (m->narticulated > 0) {
+        // the memory is shared: the world is at rest
+        d->inertial.twist_ahead[ITM_NONE] = d->inertial.bias_ahead[ITM_NONE] = itm_spatial_zero();
         swap_velocity_stages(d);
         extrapolate(m, d, d->x4, h);
         itm_kinematics_compute_velocities(m, d, d->x4);
@@ -603,7 +604,7 @@ void itm_inertial_set_bias(const ItmModel* m, ItmData* d, double h)
 
 void itm_inertial_compute_kick(const ItmModel* m, ItmData* d, double* a_kick, double* a, double t)
 {
-    Drift g = make_drift(m, d, NULL);
+    Drift g = make_drift(m, d, NULL, d->inertial.work);
     double* y = d->inertial.y;
     memcpy(y, d->q, sizeof(double) * (size_t)m->nq);
     memcpy(y + m->nq, d->v, sizeof(double) * (size_t)m->nv);
@@ -619,7 +620,7 @@ void itm_inertial_finish(const ItmModel* m, ItmData* d, const double* q_start, c
     if (!d->inertial.has_fast) {
         return;
     }
-    double* y = d->inertial.y + 3 * (m->nq + m->nv + m->nrow);
+    double* y = d->inertial.y + 2 * (m->nq + m->nv + m->nrow);
     memcpy(y, q_start, sizeof(double) * (size_t)m->nq);
     for (int i = 0; i < m->nv; i++) {
         y[m->nq + i] = d->v[i] - d->inertial.dv[i];

@@ -206,10 +206,21 @@ ItmStatus itm_step_judge(const ItmModel* m, ItmData* d)
         d->info.bad_steps, itm_data_get_time(d), name, b->worst_residual, options->residual_limit);
 }
 
+// Losses of impacts; time has not advanced yet.
+static void note_impact_loss(ItmData* d)
+{
+    d->info.impact_loss += d->info.step_impact_loss;
+    if (d->info.step_impact_loss > d->info.impact_loss_most) {
+        d->info.impact_loss_most = d->info.step_impact_loss;
+        d->info.impact_loss_time = itm_data_get_time(d);
+    }
+}
+
 void itm_step_finish(const ItmModel* m, ItmData* d, const double* v_start, double h)
 {
     if (d->bounded != NULL) {
         itm_row_memory_commit(&d->bounded->memory);
+        note_impact_loss(d);
     }
     *d->steps += 1.0;
     itm_sleep_finish(m, d, h);

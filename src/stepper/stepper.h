@@ -31,9 +31,13 @@ void itm_step_pass_time(ItmData* d, double advance, double h);
 // The parts of the Euler step that a co-simulation shares, because its interface model must be exactly this step's.
 // What the implicit treatment of modes puts on their diagonal.
 ItmModalTerms itm_euler_modal_terms(const ItmData* d, double h);
+// What an evaluation is for. A reduced interface model needs the inertial motion of fast components over the step (stepper/inertial.h); FOREST:
+// the rows are a forest, and have no Jacobian afterwards where itm_euler_can_span_interfaces.
+typedef enum ItmEvaluation { ITM_EVALUATE_STEP, ITM_EVALUATE_INTERFACE, ITM_EVALUATE_FOREST } ItmEvaluation;
 // Forces and rows of the present state (kinematics where they are stale), time t, into d->wrench, d->tau and the row stage.
-// has_interface: for a reduced interface model, which needs the inertial motion of fast components over the step (stepper/inertial.h).
-ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, bool has_interface);
+ItmStatus itm_euler_evaluate(const ItmModel* m, ItmData* d, double t, double h, ItmEvaluation purpose);
+// Whether the forest of rows, if they are one, gives an interface model: no bounded row is near, no component fast. After the evaluation.
+bool itm_euler_can_span_interfaces(const ItmModel* m, const ItmData* d);
 // The bounded rows of the present state for a step h from time t. After the velocity stage and the forces.
 ItmStatus itm_euler_collect_bounded(const ItmModel* m, ItmData* d, double t, double h);
 // Work of row impulses d->lambda over the step, with the mean of the row velocities A v before (d->rows.before) and after

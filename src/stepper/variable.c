@@ -30,13 +30,14 @@
 typedef struct ItmVariable {
     ItmArena arena;
     ItmStepSearch search;
-    int* rows;         // rows of the search in the table of bounded rows   (search.capacity)
-    double* a;         // accelerations without rows                        (nv)
-    double* response;  // velocities that rows respond with                  (nv)
-    double* way;       // displacement beside h v+, of bounces within a step (nv)
-    double* b[3];      // coefficients in x of the bilateral rows           (nrow)
-    double* mu[3];     // H^-1 b                                            (nrow)
-    double* out;       // A v of bounded rows                               (row capacity)
+    int* rows;          // rows of the search in the table of bounded rows   (search.capacity)
+    double* a;          // accelerations without rows                        (nv)
+    double* response;   // velocities that rows respond with                  (nv)
+    double* way;        // displacement beside h v+, of bounces within a step (nv)
+    double* b[3];       // coefficients in x of the bilateral rows           (nrow)
+    double* mu[3];      // H^-1 b                                            (nrow)
+    double* out;        // A v of bounded rows                               (row capacity)
+    bool is_assembled;  // the only island is in the work space of the bounded rows, as the step needs it
 } ItmVariable;
 
 static double get_smallest_step(const ItmData* d)
@@ -168,10 +169,12 @@ static void set_bilateral(const ItmModel* m, ItmData* d, double t, double h)
     }
 }
 
-// Coefficient k of b(x) of the unilateral rows: A (a, v or nothing, and the reaction of the bilateral rows to theirs), gaps.
+// Coefficient k of b(x) of the unilateral rows: A a, A v or gaps, and the reaction of the bilateral rows to theirs.
 static void set_coefficient(const ItmModel* m, ItmData* d, int k)
 {
     ItmVariable* s = d->variable;
+    const ItmRow* rows = d->bounded->rows;
+    bool has_response = k == 0 || m->nrow > 0;
     memset(s->response, 0, sizeof(double) * (size_t)m->nv);
     if (m->nrow > 0) {
         for (int i = 0; i < m->nrow; i++) {
@@ -179,13 +182,22 @@ static void set_coefficient(const ItmModel* m, ItmData* d, int k)
         }
         itm_rows_apply(m, d, s->response, d->rows.x);
     }
-    for (int i = 0; i < m->nv; i++) {
-        s->response[i] += k == 0 ? s->a[i] : k == 1 ? d->v[i] : 0.0;
+    for (int i = 0; i < m->nv && k == 0; i++) {
+        s->response[i] += s->a[i];
     }
-    itm_bounded_multiply(m, d, s->out, s->response);
+    if (has_response) {
+        itm_bounded_multiply(m, d, s->out, s->response);
+    }
     for (int i = 0; i < s->search.n; i++) {
-        s->search.c[k][i] = s->out[s->rows[i]] + (k == 2 ? d->bounded->rows[s->rows[i]].gap : 0.0);
+        const ItmRow* row = &rows[s->rows[i]];
+        s->search.c[k][i] = (has_response ? s->out[s->rows[i]] : 0.0) + (k == 1 ? row->rate : k == 2 ? row->gap : 0.0);
     }
+}
+
+// Whether bounds of rows do
+static bool depends_on_step(const ItmModel* m)
+{
+    return m->nmotor + m->njoint_friction > 0;
 }
 
 // H' of all bounded rows, as if they were one island. False: too many.
@@ -208,12 +220,14 @@ static bool set_unilateral(const ItmModel* m, ItmData* d)
     ItmVariable* s = d->variable;
     ItmBounded* b = d->bounded;
     s->search.n = 0;
+    s->is_assembled = false;
     if (b == NULL || b->nrow == 0) {
         return true;
     }
     if (!assemble_all(m, d)) {
         return false;
     }
+    s->is_assembled = itm_bounded_is_one_island(b) && !depends_on_step(m);
     for (int i = 0; i < b->nrow; i++) {
         const ItmRow* row = &b->rows[i];
         if (itm_row_is_unilateral(row) && itm_row_is_rigid(row)) {
@@ -310,11 +324,6 @@ static void finish_rows(const ItmModel* m, ItmData* d, double t)
     }
 }
 
-static bool depends_on_step(const ItmModel* m)
-{
-    return m->nmotor + m->njoint_friction > 0;
-}
-
 ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
 {
     ItmVariable* s = d->variable;
@@ -343,7 +352,8 @@ ItmStatus itm_variable_step(const ItmModel* m, ItmData* d)
     }
     memset(s->way, 0, sizeof(double) * (size_t)m->nv);
     if (status == ITM_OK && d->bounded != NULL) {
-        status = itm_bounded_solve(m, d, v_next, s->way, h, h);
+        status = s->is_assembled ? itm_bounded_solve_assembled(m, d, v_next, s->way, h, h)
+                                 : itm_bounded_solve(m, d, v_next, s->way, h, h);
     }
     if (status != ITM_OK) {
         return status;

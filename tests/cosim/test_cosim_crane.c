@@ -243,14 +243,48 @@ static void closed_loops_and_redundant_rows_work_alike(void** state)
     }
 }
 
+// A crane whose hook has an inertia of 1e-6 kg m^2: no row of its joints may drop out, neither of the recursion of the forest nor of the
+// factor of H, which takes over where a cylinder is near the end of its stroke.
+static void check_both_coordinates(Kind kind, double duration)
+{
+    Run r[2];
+    Coupled options = coupled(10e-3, 1e-4, ITM_EXCHANGE_IMPULSE, ITM_HYDRAULIC_RK4);
+    for (int i = 0; i < 2; i++) {
+        begin(&r[i], kind, (ItmCoordinates)i, true, &options);
+    }
+    double most = 0.0;
+    for (int k = 0; k < (int)lround(duration / 10e-3); k++) {
+        for (int i = 0; i < 2; i++) {
+            advance(&r[i], 10e-3, 10e-3);
+        }
+        for (int i = 0; i < r[0].n; i++) {
+            double s = itm_cosim_get_bond(r[0].x, i).length;
+            most = fmax(most, fabs(s - itm_cosim_get_bond(r[1].x, i).length));
+        }
+    }
+    print_message("%d cylinders: lengths in absolute against joint coordinates within %.2g m\n", r[0].n, most);
+    CHECK_NEAR(most, 0.0, 1e-6);  // the gaps of joints that are rows: observed 2.8e-7 and 1.4e-7
+    end(&r[0]);
+    end(&r[1]);
+}
+
+static void cranes_move_alike_in_both_coordinates(void** state)
+{
+    (void)state;
+    check_both_coordinates(SINGLE, 16.8);
+    check_both_coordinates(DOUBLE, 12.0);
+}
+
 static void saved_state_continues_bit_for_bit(void** state)
 {
     (void)state;
-    for (int exchange = 0; exchange < ITM_EXCHANGE_COUNT; exchange++) {
+    for (int kind = 0; kind < 2 * ITM_EXCHANGE_COUNT; kind++) {
+        ItmExchange exchange = (ItmExchange)(kind / 2);
+        ItmCoordinates coordinates = (ItmCoordinates)(kind % 2);
         Run a, b;
-        Coupled options = coupled(2e-3, 1e-4, (ItmExchange)exchange, ITM_HYDRAULIC_RK4);
-        begin(&a, DOUBLE, ITM_COORDINATES_JOINT, true, &options);
-        begin(&b, DOUBLE, ITM_COORDINATES_JOINT, true, &options);
+        Coupled options = coupled(2e-3, 1e-4, exchange, ITM_HYDRAULIC_RK4);
+        begin(&a, DOUBLE, coordinates, true, &options);
+        begin(&b, DOUBLE, coordinates, true, &options);
         advance(&a, 1.0, 2e-3);
         size_t size = itm_cosim_get_state_size(a.x);
         char *bytes = malloc(size), *other = malloc(size);
@@ -316,6 +350,7 @@ int main(void)
         cmocka_unit_test(held_pressures_help_but_with_quadratic_rates),
         cmocka_unit_test(closed_valves_hold_the_load),
         cmocka_unit_test(closed_loops_and_redundant_rows_work_alike),
+        cmocka_unit_test(cranes_move_alike_in_both_coordinates),
         cmocka_unit_test(saved_state_continues_bit_for_bit),
         cmocka_unit_test(bad_input_is_refused),
     };

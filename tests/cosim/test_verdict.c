@@ -316,6 +316,33 @@ static void no_sampled_run_is_silently_out_of_balance(void** state)
     }
 }
 
+// Newton's cradle keeps its energy with any step. With a compliant limit in it, impacts of a step are not followed one after the other, and
+// energy is lost: that is said.
+static void lost_rebound_energy_is_doubted(void** state)
+{
+    (void)state;
+    const char* const steps[] = {"run.step=1 ms", "run.step=5 ms", "run.step=20 ms"};
+    for (int k = 0; k < 6; k++) {
+        const char* const overrides[] = {steps[k % 3], "run.output_interval=20 ms",
+                                         "multibody.joints.string3.limits={lower: -0.05 deg, stiffness: 10}"};
+        Machine m = load(EXAMPLE("newtons-cradle"), overrides, k < 3 ? 2 : 3);
+        CHECK_OK(run_to(&m, 1.0), itm_cosim_get_error(m.x));
+        ItmDoubt doubt;
+        const ItmDoubt* found = find_doubt(&m, ITM_DOUBT_REBOUND, &doubt);
+        if (k < 3) {
+            assert_null(found);
+            CHECK_NEAR(read_output(&m, "energy.impact"), 0.0, 1e-5);  // touches below restitution_speed
+            assert_true(read_output(&m, "string5.angle") < 0.2);
+        } else {
+            assert_non_null(found);
+            assert_string_equal(doubt.name, "lost rebound energy");
+            assert_true(doubt.largest > doubt.bound && doubt.largest < 1.0);  // of 0.12 J, in every pass
+            assert_true(doubt.first_time > 0.2 && doubt.first_time < 0.3);    // a quarter of a swing
+        }
+        unload(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +353,7 @@ int main(void)
         cmocka_unit_test(heat_of_a_circulating_pump_hides_no_error),
         cmocka_unit_test(a_bound_of_zero_is_not_judged),
         cmocka_unit_test(momentum_from_nowhere_is_doubted),
+        cmocka_unit_test(lost_rebound_energy_is_doubted),
         cmocka_unit_test(energy_from_nowhere_ends_a_run),
         cmocka_unit_test(no_sampled_run_is_silently_out_of_balance),
     };

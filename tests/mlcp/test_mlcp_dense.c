@@ -125,7 +125,7 @@ static void groups_leave_out_zeros_only(void** state)
         lo[i] = 0.0;
         memcpy(A + (size_t)i * N, S + (size_t)i * LD, N * sizeof(double));
     }
-    assert_true(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup));
+    assert_true(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup, false));
     assert_memory_equal(B, S, sizeof S);
     itm_dense_baseline.multiply_rows(y[0], B, LD, x, NULL, N, LD);
     itm_dense_baseline.multiply_groups(y[1], B, LD, x, NULL, N, group, ngroup);
@@ -139,7 +139,38 @@ static void groups_leave_out_zeros_only(void** state)
         CHECK_NEAR(y[0][i], w[i] + 1e-3 * (z[i] - x[i]), 1e-12);  // numbers below 200, ten roundings a row
     }
     A[5 * N + 70] = (double)INFINITY;
-    assert_false(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup));
+    assert_false(itm_dense_baseline.scale(B, LD, A, one, N, group, ngroup, false));
+}
+
+// In the place of another matrix, whose groups are known, the numbers and groups are those of a copy into any memory.
+static void copy_in_place_of_a_sparse_matrix_is_the_same(void** state)
+{
+    (void)state;
+    static double S[N * LD], A[N * N], B[2][N * LD], scales[LD];
+    static int first[N], end[N], group[2][N * (LD / 4)], ngroup[2][N];
+    const ItmDense* dense = itm_dense_choose();
+    for (int i = 0; i < N; i++) {
+        scales[i] = i % 3 == 0 ? 2.0 : 0.5;
+    }
+    for (int seed = 7; seed < 12; seed++) {
+        fill_band(S, first, end, (uint64_t)seed);
+        for (int i = 0; i < N; i++) {
+            memcpy(A + (size_t)i * N, S + (size_t)i * LD, N * sizeof(double));
+        }
+        assert_true(dense->scale(B[0], LD, A, scales, N, group[0], ngroup[0], false));
+        assert_true(dense->scale(B[1], LD, A, scales, N, group[1], ngroup[1], seed > 7));
+        assert_memory_equal(B[0], B[1], sizeof B[0]);
+        assert_memory_equal(ngroup[0], ngroup[1], sizeof ngroup[0]);
+        for (int i = 0; i < N; i++) {
+            assert_memory_equal(group[0] + i * (LD / 4), group[1] + i * (LD / 4), (size_t)ngroup[0][i] * sizeof(int));
+        }
+    }
+    A[5 * N + 70] = (double)NAN;
+    assert_false(dense->scale(B[1], LD, A, scales, N, group[1], ngroup[1], true));
+    A[5 * N + 70] = 0.0;
+    assert_true(dense->scale(B[1], LD, A, scales, N, group[1], ngroup[1], true));
+    assert_true(dense->scale(B[0], LD, A, scales, N, group[0], ngroup[0], false));
+    assert_memory_equal(B[0], B[1], sizeof B[0]);
 }
 
 static void kernels_of_a_band_agree_with_those_of_the_whole_matrix(void** state)
@@ -194,17 +225,17 @@ static void lu_solves_and_counts_replaced_pivots(void** state)
     assert_int_equal(itm_dense_baseline.factor_lu(A, LD, N, pivots, 1e-14), N);
 }
 
-static void both_variants_give_the_same_bits(void** state)
-{
-    (void)state;
 #ifdef ITM_DENSE_HAS_AVX2
-    if (itm_dense_choose() == &itm_dense_baseline) {
-        SKIP("this processor has no AVX2");
-    }
-    const ItmDense* variants[2] = {&itm_dense_baseline, &itm_dense_avx2};
+static void compare_with_baseline(const ItmDense* other)
+{
+    const ItmDense* variants[2] = {&itm_dense_baseline, other};
     static double S[2][N * LD], x[2][LD], y[2][LD], L[2][N * LD];
     static double z[2][LD], inv_u[N], A[N * N], B[2][N * LD], scales[LD], bounds[2][N];
     static int pivots[2][N], first[N], end[N], group[2][N * (LD / 4)], ngroup[2][N];
+    memset(x, 0, sizeof x);
+    memset(y, 0, sizeof y);
+    memset(z, 0, sizeof z);
+    memset(S, 0, sizeof S);
     for (int i = 0; i < N; i++) {
         scales[i] = i % 3 == 0 ? 0.5 : 0.0625;
         bounds[0][i] = -1.0;
@@ -233,7 +264,7 @@ static void both_variants_give_the_same_bits(void** state)
         for (int i = 0; i < N; i++) {
             memcpy(A + (size_t)i * N, S[k] + (size_t)i * LD, N * sizeof(double));
         }
-        assert_true(dense->scale(B[k], LD, A, scales, N, group[k], ngroup[k]));
+        assert_true(dense->scale(B[k], LD, A, scales, N, group[k], ngroup[k], false));
         dense->multiply_groups(z[k], B[k], LD, x[k], NULL, N, group[k], ngroup[k]);
         dense->sweep(z[k], x[k], B[k], LD, group[k], ngroup[k], scales, bounds[0], bounds[1], 1e-3, N);
         for (int i = 1; i < N; i++) {
@@ -248,6 +279,20 @@ static void both_variants_give_the_same_bits(void** state)
     assert_memory_equal(z[0], z[1], N * sizeof(double));
     assert_memory_equal(B[0], B[1], sizeof B[0]);
     assert_memory_equal(ngroup[0], ngroup[1], sizeof ngroup[0]);
+}
+#endif
+
+static void all_variants_give_the_same_bits(void** state)
+{
+    (void)state;
+#ifdef ITM_DENSE_HAS_AVX2
+    if (itm_dense_choose() == &itm_dense_baseline) {
+        SKIP("this processor has no AVX2");
+    }
+    compare_with_baseline(&itm_dense_avx2);
+    if (itm_dense_choose() == &itm_dense_avx512) {
+        compare_with_baseline(&itm_dense_avx512);
+    }
 #else
     SKIP("there is one variant only on this processor");
 #endif
@@ -260,9 +305,10 @@ int main(void)
         cmocka_unit_test(cholesky_solves_at_all_sizes),
         cmocka_unit_test(cholesky_names_the_first_pivot_that_is_not_positive),
         cmocka_unit_test(groups_leave_out_zeros_only),
+        cmocka_unit_test(copy_in_place_of_a_sparse_matrix_is_the_same),
         cmocka_unit_test(kernels_of_a_band_agree_with_those_of_the_whole_matrix),
         cmocka_unit_test(lu_solves_and_counts_replaced_pivots),
-        cmocka_unit_test(both_variants_give_the_same_bits),
+        cmocka_unit_test(all_variants_give_the_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

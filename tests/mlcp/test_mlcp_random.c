@@ -168,11 +168,50 @@ static void first_order_and_pivoting_agree_in_velocity(void** state)
     assert_true(ncompared > 100);
 }
 
+// Small problems start from their guess without the solvers (direct.c); what is redundant, or at a change of state, is left to them, and
+// has the solution of least norm as without a guess. Guesses that are wrong do not matter.
+static void small_problems_have_the_same_solution_with_a_guess(void** state)
+{
+    Fixture* f = *state;
+    int ndirect = 0, nleft = 0;
+    for (int id = 0; id < 600; id++) {
+        MlcpSpec spec = mlcp_default_spec(id % 3, 1 + id % 2);
+        spec.seed = 31 * (uint64_t)id + seed();
+        spec.is_redundant = id % 4 < 2;
+        MlcpCase c;
+        assert_true(mlcp_case_create(&c, &spec));
+        double w[MAX_ROWS];
+        ItmMlcpResult cold = {.x = f->y, .w = w, .state = f->state}, warm = {.x = f->x, .w = f->w, .state = f->state};
+        ItmMlcpOptions options = itm_default_mlcp_options();
+        CHECK_OK(itm_mlcp_solve(f->workspace, &cold, &c.problem, &options, NULL), (ItmError*)NULL);
+        memcpy(f->x, f->y, (size_t)c.n * sizeof f->x[0]);
+        f->state[c.n - 1] = id % 5 == 0 ? ITM_ROW_UP : f->state[c.n - 1];
+        options.warm_start = true;
+        CHECK_OK(itm_mlcp_solve(f->workspace, &warm, &c.problem, &options, NULL), (ItmError*)NULL);
+        assert_int_equal(warm.info.outcome, ITM_MLCP_SOLVED);
+        assert_int_equal(warm.info.nactive, cold.info.nactive);
+        ndirect += warm.info.iterations == 1;
+        nleft += warm.info.nredundant > 0;
+        double size = 0.0;
+        for (int i = 0; i < c.n; i++) {
+            size = fmax(size, fmax(fabs(f->y[i]), fabs(w[i])));
+        }
+        for (int i = 0; i < c.n; i++) {
+            CHECK_NEAR(f->x[i], f->y[i], 1e-7 * size);  // least norm to the 1e-7 of the proximal weight
+            CHECK_NEAR(f->w[i], w[i], 1e-9 * size);
+        }
+        mlcp_case_destroy(&c);
+    }
+    print_message("%d without a solver, %d redundant\n", ndirect, nleft);
+    assert_true(ndirect > 200 && nleft > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_contact_problems_are_solved),
         cmocka_unit_test(first_order_and_pivoting_agree_in_velocity),
+        cmocka_unit_test(small_problems_have_the_same_solution_with_a_guess),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

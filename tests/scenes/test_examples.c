@@ -61,6 +61,7 @@ static void every_example_runs_in_both_coordinates(void** state)
                            "crane",
                            "slope",
                            "bouncing-ball",
+                           "newtons-cradle",
                            "stick-slip",
                            "stack",
                            "table",
