@@ -19,8 +19,10 @@ static const double EPS = 1e-10;
 enum { NWEIGHT = 3 };
 static const double WEIGHTS[NWEIGHT] = {1.0, 100.0, 1e4};
 static const double PIVOT_FLOOR = 1e-14;
-// merit against that of the start: the plain method has left the neighbourhood of a good start, as it does where redundant rows at the
-// edges of their cones make J nearly singular, and rarely comes back; proximal steps stay near
+// A start whose residual is within this many tolerances is nearly solved. Where the merit comes to this many times that of such a start, the
+// plain method has left its neighbourhood, as it does where redundant rows at the edges of their cones make J nearly singular, and rarely
+// comes back; proximal steps stay near.
+static const double NEARLY = 1e3;
 static const double ASTRAY = 100.0;
 
 // One row of the generalised Jacobian:  sum_k e_row[k] e[k] + sum_k h_row[k] H_k   (at most three of each)
@@ -391,7 +393,7 @@ static void keep_if_better(Newton* t, double residual)
 static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, double c, int limit)
 {
     ItmMlcpWorkspace* ws = t->ws;
-    double start = INFINITY;
+    double astray = INFINITY;
     memset(t->memory, 0, sizeof t->memory);
     t->c = c;
     for (int k = 0; k < limit && !itm_mlcp_is_spent(options, info); k++) {
@@ -408,8 +410,9 @@ static bool run(Newton* t, const ItmMlcpOptions* options, ItmMlcpInfo* info, dou
         if (residual <= options->tolerance || (c > 0.0 && merit < 1e-2 * length)) {
             return true;
         }
-        start = k == 0 ? merit : start;
-        if (!isfinite(merit) || (c == 0.0 && merit > ASTRAY * start)) {
+        bool is_nearly_solved = k == 0 && c == 0.0 && residual <= NEARLY * options->tolerance;
+        astray = is_nearly_solved ? ASTRAY * merit : astray;
+        if (!isfinite(merit) || merit > astray) {
             return false;
         }
         t->memory[k % MEMORY] = merit;
