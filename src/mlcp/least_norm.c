@@ -9,9 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#define DEPENDENT 1e-10       // pivot against its diagonal entry: squares of angles of 1e-5
-#define PARALLEL 0.7          // what is left of a vector that is made orthogonal a second time,
-#define NEARLY_PARALLEL 1e-3  // to all
+#define DEPENDENT 1e-10  // pivot against its diagonal entry: squares of angles of 1e-5
 #define MAX_ITERATIONS 500
 #define CONVERGED 1e-9  // change of an iteration, relative to the impulses
 
@@ -98,28 +96,32 @@ static void choose_parts(ItmLeastNorm* s)
 // lies below the diagonal of H. Returns how many variables are dependent.
 static int factor(ItmLeastNorm* s)
 {
-    double* row = s->t;  // of each column
     int ndependent = 0, rank = 0;
     for (int i = 0; i < s->n; i++) {
         double *L_i = entry(s, i, 0), pivot = s->diagonal[i];
-        int start = is_variable(s, i) ? 0 : rank;
-        while (start < rank && *entry(s, (int)row[start], i) == 0.0) {
-            start++;
+        int column = 0, start = rank;
+        for (int j = 0; j < i && is_variable(s, i); j++) {
+            double H_ij = *entry(s, j, i);
+            if (s->inv_diag[j] == 0.0) {
+                continue;
+            }
+            start = H_ij != 0.0 && column < start ? column : start;
+            if (column >= start) {
+                int from = (int)fmax(start, s->start[j]);
+                double dot = column > from ? s->dense->dot(L_i + from, entry(s, j, from), column - from) : 0.0;
+                L_i[column] = (H_ij - dot) * s->inv_diag[j];
+                pivot -= L_i[column] * L_i[column];
+            }
+            column++;
         }
-        for (int k = start; k < rank; k++) {
-            int j = (int)row[k], from = start > (int)s->start[j] ? start : (int)s->start[j];
-            double dot = k > from ? s->dense->dot(L_i + from, entry(s, j, from), k - from) : 0.0;
-            L_i[k] = (*entry(s, j, i) - dot) * s->inv_diag[j];
-            pivot -= L_i[k] * L_i[k];
-        }
-        bool is_column = is_variable(s, i) && pivot > DEPENDENT * s->diagonal[i];
+        bool is_dependent = is_variable(s, i) && !(pivot > DEPENDENT * s->diagonal[i]);
+        bool is_column = is_variable(s, i) && !is_dependent;
         s->start[i] = start;
         s->inv_diag[i] = is_column ? 1.0 / sqrt(pivot) : 0.0;
-        ndependent += is_variable(s, i) && !is_column;
         if (is_column) {
-            row[rank] = i;
             L_i[rank++] = sqrt(pivot);
         }
+        ndependent += is_dependent;
     }
     s->rank = rank;
     return ndependent;
@@ -173,27 +175,26 @@ static int find_column(const ItmLeastNorm* s, double* z, int first, int column)
     return end;
 }
 
-// z minus its parts along the vectors before it that reach beyond `first`; z is zero in front of `from`.
-static void make_orthogonal(const ItmLeastNorm* s, double* z, int first, int from)
+// z minus its parts along the vectors before it, which are zero behind s->end; z is zero in front of `first`.
+static void make_orthogonal(const ItmLeastNorm* s, double* z, int nbasis, int first)
 {
-    for (int k = 0; k < s->nbasis; k++) {
+    for (int k = 0; k < nbasis; k++) {
         const double* other = get_basis(s, k);
         int end = (int)s->end[k];
         if (end > first) {
-            s->dense->axpy(z, -s->dense->dot(z + from, other + from, end - from), other, end);
+            s->dense->axpy(z, -s->dense->dot(z + first, other + first, end - first), other, end);
         }
     }
 }
 
-// Gram and Schmidt, a second time where little is left of a vector because it is nearly parallel to others. It is zero in front of `first` and
-// from `end` on, so that earlier ones end early; those that end in front of it count only where next to nothing is left.
+// Gram and Schmidt, a second time where little is left of a vector because it is nearly parallel to others.
 static void add_to_basis(ItmLeastNorm* s, double* z, int first, int end)
 {
     double before = norm_of(s, z);
-    make_orthogonal(s, z, first, first);
+    make_orthogonal(s, z, s->nbasis, first);
     double length = norm_of(s, z);
-    if (length < PARALLEL * before) {
-        make_orthogonal(s, z, length < NEARLY_PARALLEL * before ? 0 : first, 0);
+    if (length < 0.7 * before) {
+        make_orthogonal(s, z, s->nbasis, 0);
         length = norm_of(s, z);
     }
     for (int j = 0; j < s->n && length > 0.0; j++) {
