@@ -1,6 +1,6 @@
-// A Cholesky factor that leaves dependent rows out names these, and gives a basis of the null space of H or of its range: of the smaller, since
-// either projects on the affine set. The minimum comes from ADMM between that set and K. The last step goes from x0 straight towards the
-// result, as far as K allows, so that what is given is admissible.
+// The null space of H comes from a Cholesky factor that leaves dependent rows out, which also names them; the minimum from ADMM between
+// its affine set and K. The last step of the way goes from x0 straight towards the result, as far as K allows, so that what is given is
+// admissible.
 #include "mlcp/least_norm.h"
 
 #include "mlcp/friction.h"
@@ -92,38 +92,23 @@ static void choose_parts(ItmLeastNorm* s)
 
 // ---------------------------------------------------------------------------- null space
 
-// S'HS = L L' of the variables, with columns for the independent ones only: row i has them from s->start[i] on, in front all is zero. It
-// lies below the diagonal of H. Returns how many variables are dependent.
+// S'HS = L L' of the variables, dependent ones left out. Returns how many those are.
 static int factor(ItmLeastNorm* s)
 {
-    int ndependent = 0, rank = 0;
+    int ndependent = 0;
     for (int i = 0; i < s->n; i++) {
-        double *L_i = entry(s, i, 0), pivot = s->diagonal[i];
-        int column = 0, start = rank;
-        for (int j = 0; j < i && is_variable(s, i); j++) {
-            double H_ij = *entry(s, j, i);
-            if (s->inv_diag[j] == 0.0) {
-                continue;
-            }
-            start = H_ij != 0.0 && column < start ? column : start;
-            if (column >= start) {
-                int from = (int)fmax(start, s->start[j]);
-                double dot = column > from ? s->dense->dot(L_i + from, entry(s, j, from), column - from) : 0.0;
-                L_i[column] = (H_ij - dot) * s->inv_diag[j];
-                pivot -= L_i[column] * L_i[column];
-            }
-            column++;
+        double* L_i = entry(s, i, 0);
+        double pivot = s->diagonal[i];
+        for (int j = 0; j < i; j++) {
+            const double* L_j = entry(s, j, 0);
+            bool is_needed = is_variable(s, i) && s->inv_diag[j] != 0.0;
+            L_i[j] = is_needed ? (*entry(s, j, i) - s->dense->dot(L_i, L_j, j)) * s->inv_diag[j] : 0.0;
+            pivot -= L_i[j] * L_i[j];
         }
         bool is_dependent = is_variable(s, i) && !(pivot > DEPENDENT * s->diagonal[i]);
-        bool is_column = is_variable(s, i) && !is_dependent;
-        s->start[i] = start;
-        s->inv_diag[i] = is_column ? 1.0 / sqrt(pivot) : 0.0;
-        if (is_column) {
-            L_i[rank++] = sqrt(pivot);
-        }
+        s->inv_diag[i] = is_variable(s, i) && !is_dependent ? 1.0 / sqrt(pivot) : 0.0;
         ndependent += is_dependent;
     }
-    s->rank = rank;
     return ndependent;
 }
 
@@ -137,23 +122,15 @@ static double norm_of(const ItmLeastNorm* s, const double* a)
     return sqrt(s->dense->dot(a, a, s->n));
 }
 
-static double* get_basis(const ItmLeastNorm* s, int k)
-{
-    return s->N + (size_t)k * (size_t)s->n;
-}
-
-// The null vector with 1 in one dependent row and 0 in the others, in scaled variables: L' z = 0 from the back, row by row of L, with
-// - sum L_ki z_k over the k > i done so far in t. rank: columns of L before the row `dependent`
-static void find_null_vector(const ItmLeastNorm* s, double* z, int dependent, int rank)
+// The null vector with 1 in one dependent row and 0 in the others, in scaled variables: L' z = 0 from the back, row by row of L,
+// z_i holding - sum L_ki z_k over the k > i done so far until its turn comes.
+static void find_null_vector(const ItmLeastNorm* s, double* z, int dependent)
 {
     memset(z, 0, sizeof(double) * (size_t)s->n);
-    memset(s->t, 0, sizeof(double) * (size_t)rank);
-    for (int i = dependent, column = rank; i >= 0; i--) {
-        column -= s->inv_diag[i] != 0.0;
-        z[i] = i == dependent ? 1.0 : s->inv_diag[i] != 0.0 ? s->t[column] * s->inv_diag[i] : 0.0;
-        int start = (int)s->start[i];
-        if (z[i] != 0.0 && column > start) {
-            s->dense->axpy(s->t + start, -z[i], entry(s, i, start), column - start);
+    for (int i = dependent; i >= 0; i--) {
+        z[i] = i == dependent ? 1.0 : z[i] * s->inv_diag[i];
+        if (z[i] != 0.0) {
+            s->dense->axpy(z, -z[i], entry(s, i, 0), i);
         }
     }
     for (int i = 0; i < s->n; i++) {
@@ -161,64 +138,25 @@ static void find_null_vector(const ItmLeastNorm* s, double* z, int dependent, in
     }
 }
 
-// Column of L in scaled variables, which begins at the row `first`; those of all span the range. Returns behind which row it is zero.
-static int find_column(const ItmLeastNorm* s, double* z, int first, int column)
+// Gram and Schmidt, twice over because the vectors may be nearly parallel.
+static void build_null_space(ItmLeastNorm* s)
 {
-    int end = first + 1;
-    memset(z, 0, sizeof(double) * (size_t)s->n);
-    for (int i = first; i < s->n; i++) {
-        if (is_variable(s, i) && s->start[i] <= column) {
-            z[i] = *entry(s, i, column) / s->scale[i];
-            end = i + 1;
-        }
-    }
-    return end;
-}
-
-// z minus its parts along the vectors before it, which are zero behind s->end; z is zero in front of `first`.
-static void make_orthogonal(const ItmLeastNorm* s, double* z, int nbasis, int first)
-{
-    for (int k = 0; k < nbasis; k++) {
-        const double* other = get_basis(s, k);
-        int end = (int)s->end[k];
-        if (end > first) {
-            s->dense->axpy(z, -s->dense->dot(z + first, other + first, end - first), other, end);
-        }
-    }
-}
-
-// Gram and Schmidt, a second time where little is left of a vector because it is nearly parallel to others.
-static void add_to_basis(ItmLeastNorm* s, double* z, int first, int end)
-{
-    double before = norm_of(s, z);
-    make_orthogonal(s, z, s->nbasis, first);
-    double length = norm_of(s, z);
-    if (length < 0.7 * before) {
-        make_orthogonal(s, z, s->nbasis, 0);
-        length = norm_of(s, z);
-    }
-    for (int j = 0; j < s->n && length > 0.0; j++) {
-        z[j] /= length;
-    }
-    s->end[s->nbasis] = s->nbasis > 0 ? fmax(end, s->end[s->nbasis - 1]) : end;
-    s->nbasis += length > 0.0;
-}
-
-static void build_basis(ItmLeastNorm* s, int ndependent)
-{
-    int column = 0;
-    s->nbasis = 0;
-    s->is_range = s->rank < ndependent;
+    s->nnull = 0;
     for (int i = 0; i < s->n; i++) {
-        double* z = get_basis(s, s->nbasis);
-        if (!s->is_range && is_dependent(s, i)) {
-            find_null_vector(s, z, i, column);
-            add_to_basis(s, z, 0, i + 1);
-        } else if (s->is_range && s->inv_diag[i] != 0.0) {
-            int end = find_column(s, z, i, column);
-            add_to_basis(s, z, i, end);
+        if (!is_dependent(s, i)) {
+            continue;
         }
-        column += s->inv_diag[i] != 0.0;
+        double* z = s->N + (size_t)s->nnull * (size_t)s->n;
+        find_null_vector(s, z, i);
+        for (int k = 0; k < 2 * s->nnull; k++) {
+            const double* other = s->N + (size_t)(k % s->nnull) * (size_t)s->n;
+            s->dense->axpy(z, -s->dense->dot(z, other, s->n), other, s->n);
+        }
+        double length = norm_of(s, z);
+        for (int j = 0; j < s->n && length > 0.0; j++) {
+            z[j] /= length;
+        }
+        s->nnull += length > 0.0;
     }
 }
 
@@ -260,20 +198,15 @@ static bool is_admissible(const ItmLeastNorm* s, const double* y, double* scratc
 
 // ---------------------------------------------------------------------------- least norm
 
-// x = y0 + N N'(v - y0), or y0 + (1 - R R')(v - y0) with the range R; v becomes v - y0, which is zero where nothing varies
+// x = y0 + N N'(v - y0); v becomes v - y0
 static void project_affine(const ItmLeastNorm* s, double* x, double* v)
 {
     int n = s->n;
     memcpy(x, s->y, sizeof(double) * (size_t)n);
     s->dense->axpy(v, -1.0, s->y, n);
-    if (s->is_range) {
-        s->dense->axpy(x, 1.0, v, n);
-    }
-    for (int k = 0; k < s->nbasis; k++) {
-        const double* z = get_basis(s, k);
-        int end = (int)s->end[k];
-        double part = s->dense->dot(z, v, end);
-        s->dense->axpy(x, s->is_range ? -part : part, z, end);
+    for (int k = 0; k < s->nnull; k++) {
+        const double* z = s->N + (size_t)k * (size_t)n;
+        s->dense->axpy(x, s->dense->dot(z, v, n), z, n);
     }
 }
 
@@ -349,8 +282,8 @@ static void write_back(const ItmLeastNorm* s)
 
 int itm_least_norm_solve(ItmLeastNorm* s, signed char* is_redundant)
 {
-    double** vectors[ITM_LEAST_NORM_SCRATCH] = {&s->scale, &s->diagonal, &s->inv_diag, &s->start, &s->end,
-                                                &s->y,     &s->x,        &s->z,        &s->u,     &s->t};
+    double** vectors[ITM_LEAST_NORM_SCRATCH] = {&s->scale, &s->diagonal, &s->inv_diag, &s->y,
+                                                &s->x,     &s->z,        &s->u,        &s->t};
     for (int i = 0; i < ITM_LEAST_NORM_SCRATCH; i++) {
         *vectors[i] = s->scratch + (size_t)i * (size_t)s->n;
     }
@@ -361,7 +294,7 @@ int itm_least_norm_solve(ItmLeastNorm* s, signed char* is_redundant)
         is_redundant[i] = is_dependent(s, i);
     }
     if (ndependent > 0) {
-        build_basis(s, ndependent);
+        build_null_space(s);
         minimise(s);
         approach(s);
         write_back(s);

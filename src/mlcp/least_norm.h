@@ -25,15 +25,13 @@ typedef struct ItmLeastNorm {
     signed char* part;       //                                                        (n)
 
     // Variables are impulses times `scale`, so that the norm of a sliding contact has its friction in it.
-    double *scale, *diagonal, *inv_diag, *start, *end, *y, *x, *z, *u, *t;
-    int rank;                // of S'HS
-    int nbasis;              // orthonormal vectors in N
-    bool is_range;           // they span the range of H, not its null space
+    double *scale, *diagonal, *inv_diag, *y, *x, *z, *u, *t;
+    int nnull;
     const ItmDense* dense;
 } ItmLeastNorm;
 // clang-format on
 
-#define ITM_LEAST_NORM_SCRATCH 10
+#define ITM_LEAST_NORM_SCRATCH 8
 
 // Fill s->impulse; is_redundant (n) flags the rows that depend on others. Returns how many of them there are.
 int itm_least_norm_solve(ItmLeastNorm* s, signed char* is_redundant);
