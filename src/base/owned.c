@@ -27,25 +27,14 @@ static char* add_block(ItmOwned* owned, size_t size)
     return block->bytes;
 }
 
-// A new block for pieces that share it, unless the present one has room.
-static bool make_room(ItmOwned* owned, size_t size)
+// A new block for pieces that share it.
+static bool start_block(ItmOwned* owned)
 {
-    if (size <= owned->left && owned->free != NULL) {
-        return true;
-    }
     size_t twice = 2 * owned->block_size, larger = twice < FIRST_BLOCK ? FIRST_BLOCK : twice;
     owned->block_size = larger < LARGEST_BLOCK ? larger : LARGEST_BLOCK;
     owned->free = add_block(owned, owned->block_size);
     owned->left = owned->free != NULL ? owned->block_size : 0;
     return owned->free != NULL;
-}
-
-static char* take_shared(ItmOwned* owned, size_t size)
-{
-    char* piece = owned->free;
-    owned->free += size;
-    owned->left -= size;
-    return piece;
 }
 
 static void* take(ItmOwned* owned, size_t size, size_t alignment)
@@ -54,10 +43,16 @@ static void* take(ItmOwned* owned, size_t size, size_t alignment)
         return add_block(owned, size);
     }
     size_t gap = (alignment - (uintptr_t)owned->free % alignment) % alignment;
-    if (gap + size > owned->left) {
+    if (owned->free == NULL || gap + size > owned->left) {
+        if (!start_block(owned)) {
+            return NULL;
+        }
         gap = 0;
     }
-    return make_room(owned, gap + size) ? take_shared(owned, gap + size) + gap : NULL;
+    char* piece = owned->free + gap;
+    owned->free += gap + size;
+    owned->left -= gap + size;
+    return piece;
 }
 
 void* itm_owned_take(ItmOwned* owned, size_t count, size_t size)
